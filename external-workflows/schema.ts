@@ -1,7 +1,6 @@
 /** Keys of the file of a tool over an external workflow. The editor schema and the table in docs/bring-your-own.md come from it. */
 import { z } from 'zod';
-import { jsonSchema } from '../pipelines/json-schema.js';
-import { flag, minutes, text, toolName } from '../pipelines/yaml/keys.js';
+import { jsonSchema, flag, minutes, text, toolName } from '../pipelines/json-schema.js';
 
 const PATH = 'expected the path of a field, such as `stage` or `order.step`; `.` is the whole value';
 const path = text(PATH).regex(/^(\.|[^.\s]+(\.[^.\s]+)*)$/, PATH);

@@ -1,9 +1,13 @@
 /** Makes a pipeline of a file's checked data. */
+import { listed } from '../operations/json/counted.js';
 import { objectSchema } from '../operations/tool/schema.js';
 import type { QueueOptions } from '../operations/tool/queue.js';
 import type { Approval, Job, Pipeline, PipelineOutput, Step } from './pipeline.js';
 import type { KeyPath } from './yaml/problems.js';
 import type { FileJob, FileStep, PipelineFile } from './schema.js';
+
+/** Jobs in a description that the file lacks. */
+const NAMED_JOBS = 8;
 
 /** Source text of a value, for numbers where text is expected: `1.10`. */
 export type SourceOf = (path: KeyPath) => string | undefined;
@@ -11,7 +15,8 @@ export type SourceOf = (path: KeyPath) => string | undefined;
 export function assemble(file: PipelineFile, name: string, sourceOf: SourceOf): Pipeline {
   return {
     name,
-    description: file.description ?? `Runs the pipeline ${name}: ${listed(Object.keys(file.jobs))}.`,
+    description:
+      file.description ?? `Runs the pipeline ${name}: ${listed(Object.keys(file.jobs), NAMED_JOBS)}.`,
     inputs: objectSchema(file.inputs ?? {}),
     outputs: mapValues(file.outputs, outputOf),
     env: envOf(file.env, [], sourceOf),
@@ -90,10 +95,4 @@ function mapValues<From, To>(
   change: (value: From, key: string) => To,
 ): Record<string, To> {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
-}
-
-function listed(names: string[]): string {
-  return names.length <= 8
-    ? names.join(', ')
-    : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
 }

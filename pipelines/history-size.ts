@@ -42,13 +42,11 @@ function pagedJobEvents(job: Job, items: number): number {
   return Math.ceil(items / itemsPerPage(job)) * PAGE_EVENTS + items * approvalEvents(job);
 }
 
-export interface HistoryPlan {
-  paged: Set<string>;
-  events: number;
-}
-
 /** Plans paged jobs: none while all children fit into one history, or else jobs with many items. @param items by `for-each` job */
-export function planHistory(jobs: Record<string, Job>, items: ReadonlyMap<string, number>): HistoryPlan {
+export function planHistory(
+  jobs: Record<string, Job>,
+  items: ReadonlyMap<string, number>,
+): { paged: Set<string>; events: number } {
   const all = Object.entries(jobs).map(([name, job]) => ({ name, job, count: items.get(name) ?? 1 }));
   const events = sum(all.map(({ job, count }) => count * childEvents(job)));
   if (events <= PAGED_RUN_EVENTS) return { paged: new Set(), events };

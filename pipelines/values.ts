@@ -17,3 +17,20 @@ export function itemsOf(value: unknown): unknown[] {
 export function textsOf(value: unknown): [number, string][] {
   return itemsOf(value).flatMap((item, index) => (typeof item === 'string' ? [[index, item]] : []));
 }
+
+/** A step of a pipeline's file, with its job and its place. */
+interface PlacedStep {
+  jobName: string;
+  job: unknown;
+  step: unknown;
+  path: (string | number)[];
+}
+
+export function stepsIn(file: unknown): PlacedStep[] {
+  return entriesOf(at(file, 'jobs')).flatMap(([jobName, job]) =>
+    itemsOf(at(job, 'steps')).map((step, index) => ({
+      ...{ jobName, job, step },
+      path: ['jobs', jobName, 'steps', index],
+    })),
+  );
+}

@@ -20,8 +20,8 @@ import { OperationHandle, type WaitOptions } from './operation.js';
 import { PartProcess, untilReady } from './processes.js';
 import { connectTestTemporal, type TestTemporal } from './temporal.js';
 import { storageChoice } from '../platform/storage/index.js';
-import { bundleInChildProcess } from '../worker/versions/bundle-in-child.js';
-import { describeProblem } from '../worker/replay/describe.js';
+import { bundleInChildProcess } from '../worker/versions/bundle.js';
+import { describeProblem } from '../worker/replay/explain.js';
 import { HistoryFileError, readHistoryFile } from '../worker/replay/history-file.js';
 import { Replayer } from '../worker/replay/replayer.js';
 

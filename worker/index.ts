@@ -1,4 +1,5 @@
 /** The Temporal worker: runs the tools' workflows and activities, and jobs of pipelines. You can run any number of workers. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from '@temporalio/client';
 import { loadDataConverter } from '../platform/temporal/internal/payloads.js';
 import { hostId } from './steps/host.js';
@@ -14,41 +15,53 @@ import { requireNamespace } from '../platform/temporal/namespace.js';
 import { workerIdentity } from '../platform/temporal/host-presence.js';
 import { loadSecret } from '../platform/home/secret.js';
 import { Signer } from '../platform/temporal/signer.js';
-import { storageChoice } from '../platform/storage/index.js';
+import {
+  storageChoice,
+  storageErrorIn,
+  storageName,
+  verifyStorage,
+  type Storage,
+  type StorageChoice,
+} from '../platform/storage/index.js';
 import { startTracing } from '../platform/observe/tracing/index.js';
 import { connectTemporal } from '../platform/temporal/connect.js';
+import { withJitter } from '../platform/jitter.js';
 import { ActivityCode } from './process/activity-code.js';
 import { activityInterceptors } from './process/activity-interceptor.js';
-import { bundleInChildProcess } from './versions/bundle-in-child.js';
+import { bundleInChildProcess } from './versions/bundle.js';
 import { adoptSteps } from './steps/adopt-steps.js';
-import { awaitUsableStorage } from './process/await-storage.js';
 import { catchStrayErrors } from './process/stray-errors.js';
 import { startBackgroundTasks } from './process/background-tasks.js';
-import { storeCrashes } from './process/crash-record.js';
+import { storeCrashes } from './process/workflow-threads/quarantine.js';
 import { EventLoopWatchdog } from './process/event-loop/watchdog.js';
 import { outcomeReporter } from './process/report-outcome.js';
 import { localActivities } from './process/local-activities.js';
-import { Drain } from './process/drain.js';
+import {
+  Drain,
+  WorkerFactory,
+  type SharedOptions,
+  allEnded,
+  countDraining,
+  WorkerGroup,
+} from './process/workers.js';
 import { followEdits } from './versions/follow-edits.js';
 import { LineReserve } from './logs/line-reserve.js';
 import { OperationLoggers } from './logs/operation-loggers.js';
 import { OperationLogs } from './logs/operation-logs.js';
-import { QueueWaits } from './process/queue-waits.js';
+import { QueueWaits, WorkerMetrics } from './process/metrics.js';
 import { ReplayCheck } from './replay/replay-check.js';
-import { tuningOf } from './process/tuning.js';
 import { traceSinks } from './process/trace-work.js';
 import { startVerifier } from './process/verify-start.js';
-import { deploymentOf } from './versions/versioning.js';
-import { allEnded, countDraining, WorkerGroup } from './process/worker-group.js';
-import { type SharedOptions, WorkerFactory } from './process/workers.js';
-import { WorkerMetrics } from './process/metrics.js';
+import { deploymentOf, SingleBuildHost } from './versions/single-build-host.js';
 import { WorkerReadiness } from './process/readiness.js';
-import { WorkflowCode } from './versions/workflow-code.js';
-import { guardWorkflows } from './process/workflow-threads/index.js';
-import { SingleBuildHost } from './versions/single-build-host.js';
+import { WorkflowCode, type WorkflowHost } from './versions/workflow-code.js';
+import { guardWorkflows } from './process/workflow-threads/guard.js';
 import { KeptCode } from './versions/kept-code.js';
 import { UnversionedHost } from './versions/unversioned-host.js';
-import type { WorkflowHost } from './versions/workflow-host.js';
+
+/** First and longest pause between two looks for storage at the start, in milliseconds. */
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
 
 export interface RunningWorker {
   /** Stops polling, gives running activities the drain timeout, and resolves when everything has stopped. */
@@ -103,9 +116,8 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     logger.warn({ err: error }, "lines of operations' logs of a worker that was killed can't be written yet"),
   );
   const loggers = new OperationLoggers(logs, logger);
-  const { unsignedStarts } = settings;
   const onOtherKey = (keyId: string) => readiness.sawOtherKey(keyId);
-  const verifyStart = startVerifier({ signer, unsignedStarts, logger, onOtherKey });
+  const verifyStart = startVerifier(signer, settings.unsignedStarts, logger, onOtherKey);
   const clientInterceptors = { workflow: [readableMemos(dataConverter)] };
   const client = () =>
     new Client({
@@ -116,7 +128,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   await waits.refresh();
   const metrics = new WorkerMetrics(settings.taskQueue);
   const fileOf = (activityType: string) => activities.fileOf(activityType);
-  const watchdog = new EventLoopWatchdog({ settings, storage, logger, fileOf });
+  const watchdog = new EventLoopWatchdog(settings, storage, logger, fileOf);
   const shared: SharedOptions = {
     identity,
     connection: temporal.current,
@@ -134,7 +146,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
     },
     sinks: { ...loggers.workflowSinks(), ...metrics.sinks(), ...traceSinks() },
   };
-  const factory = new WorkerFactory(settings, tuningOf(settings), shared, steps);
+  const factory = new WorkerFactory(settings, shared, steps);
   const workers = isHost ? await factory.host() : [];
   const deploymentName = bundle && (await deploymentOf(settings, client(), logger, stopping.signal));
   // A versioned worker's activities run with its workflows.
@@ -165,7 +177,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
         ),
     });
   };
-  const workflows = bundle && new WorkflowCode({ settings, logger, host: createHost() }, bundle);
+  const workflows = bundle && new WorkflowCode(settings, logger, createHost(), bundle);
   await storeCrashes(settings.home, storage).catch((error: unknown) =>
     logger.warn({ err: error }, "what ended earlier workers of this home can't be recorded"),
   );
@@ -177,7 +189,7 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
   if (adoption) await adoptSteps(adoption);
   const running = workers.map((worker) => worker.run());
   if (workflows) running.push(workflows.host.done);
-  const endChores = startBackgroundTasks(settings, storage, { temporal, adoption, recoverLines }, logger);
+  const endChores = startBackgroundTasks({ settings, storage, client, logger, adoption, recoverLines });
   const endFollowing =
     workflows && (await followEdits(settings, logger, { activities, workflows }, loadedSinceMs));
   // The drain doesn't wait for steps that outlive their worker.
@@ -217,4 +229,32 @@ export async function startWorker(settings: Settings, logger: Logger): Promise<R
       await done;
     },
   };
+}
+
+/**
+ * Waits until the store answers.
+ *
+ * @returns the storage's ID; undefined for a folder that can't be written at present, e.g. on a full disk
+ * @throws StorageError when somebody has to change settings, permissions or the store first
+ */
+async function awaitUsableStorage(
+  storage: Storage,
+  settings: StorageChoice,
+  logger: Logger,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    try {
+      return await verifyStorage(storage, storageName(settings));
+    } catch (error) {
+      const trouble = storageErrorIn(error);
+      if (!trouble) {
+        logger.warn({ err: error }, "storage can't be written");
+        return undefined;
+      }
+      if (!trouble.retryable || signal.aborted) throw error;
+      if (pauseMs === FIRST_PAUSE_MS) logger.warn(`${trouble.message}; the worker starts once it answers`);
+    }
+    await delay(withJitter(pauseMs), undefined, { signal });
+  }
 }

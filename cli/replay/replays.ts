@@ -1,7 +1,7 @@
 /** Replays histories with the code of this build: Longhaul's workflows and the project's. */
 import type { History } from '@temporalio/worker';
 import type { Settings } from '../../platform/settings/index.js';
-import { bundleInChildProcess } from '../../worker/versions/bundle-in-child.js';
+import { bundleInChildProcess } from '../../worker/versions/bundle.js';
 import { HistoryFileError, readHistoryFile } from '../../worker/replay/history-file.js';
 import type { ReplaySettings } from '../../worker/replay/process.js';
 import { Replayer } from '../../worker/replay/replayer.js';

@@ -1,8 +1,7 @@
 /** The report of `longhaul replay` on a history. */
 import type { History } from '@temporalio/worker';
 import { didYouMean } from '../../operations/json/near-names.js';
-import { describeDifference, describeFrame } from '../../worker/replay/describe.js';
-import type { Difference } from '../../worker/replay/explain.js';
+import { describeDifference, describeFrame, type Difference } from '../../worker/replay/explain.js';
 import type { ReplayOutcome } from '../../worker/replay/replayer.js';
 
 /** `unknown_type`: this build has no such workflow. `unreadable`: the file holds no history. */

@@ -140,51 +140,34 @@ function sortJobs(needs: Needs): Order {
   return order;
 }
 
-interface Contradiction {
-  job: string;
-  /** The job that would have to both succeed and fail. */
-  because: string;
-}
-
-/** Jobs that wait for both the success and the failure of the same job. @param sorted each job after the ones that it needs */
+/** Jobs that wait for both the success and the failure of the same job, `because`. @param sorted each job after the ones that it needs */
 function contradictions(
   sorted: readonly string[],
   needs: Needs,
   conditionOf: (job: string) => unknown,
-): Contradiction[] {
-  const position = new Map(sorted.map((job, index) => [job, index]));
-  const words = Math.ceil(sorted.length / 32);
-  const succeeded = new Map<string, Uint32Array>();
-  const failed = new Map<string, Uint32Array>();
-  const found = new Map<string, Contradiction>();
+): { job: string; because: string }[] {
+  // Sets of jobs as bits: many jobs may need many.
+  const bits = new Map(sorted.map((job, index) => [job, 1n << BigInt(index)]));
+  const succeeded = new Map<string, bigint>();
+  const failed = new Map<string, bigint>();
+  const found = new Map<string, { job: string; because: string }>();
   for (const job of sorted) {
-    const [mustSucceed, mustFail] = [new Uint32Array(words), new Uint32Array(words)];
+    let [mustSucceed, mustFail] = [0n, 0n];
     const needed = needs.get(job) ?? [];
     const condition = conditionOf(job);
-    if (condition === 'failure' && needed.length === 1) set(mustFail, position.get(needed[0]!)!);
+    if (condition === 'failure' && needed.length === 1) mustFail = bits.get(needed[0]!)!;
     if (condition === 'success') {
       for (const need of needed) {
-        set(mustSucceed, position.get(need)!);
-        add(mustSucceed, succeeded.get(need)!);
-        add(mustFail, failed.get(need)!);
+        mustSucceed |= bits.get(need)! | succeeded.get(need)!;
+        mustFail |= failed.get(need)!;
       }
-      const both = mustSucceed.findIndex((word, at) => (word & mustFail[at]!) !== 0);
+      const both = mustSucceed & mustFail;
       // Fixing the job fixes its dependents, so they aren't reported.
-      if (both >= 0 && !needed.some((need) => found.has(need))) {
-        const bit = 31 - Math.clz32(mustSucceed[both]! & mustFail[both]!);
-        found.set(job, { job, because: sorted[both * 32 + bit]! });
-      }
+      if (both > 0n && !needed.some((need) => found.has(need)))
+        found.set(job, { job, because: sorted[both.toString(2).length - 1]! });
     }
     succeeded.set(job, mustSucceed);
     failed.set(job, mustFail);
   }
   return [...found.values()];
-}
-
-function set(bits: Uint32Array, at: number): void {
-  bits[at >> 5]! |= 1 << (at & 31);
-}
-
-function add(bits: Uint32Array, others: Uint32Array): void {
-  for (let at = 0; at < bits.length; at += 1) bits[at]! |= others[at]!;
 }

@@ -43,24 +43,16 @@ function checkReference(
   return [job];
 }
 
-/** Keywords without effect on text -> the type that they apply to. */
-const KEYWORDS: Record<string, string> = {
-  ...Object.fromEntries(
-    ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'].map((key) => [
-      key,
-      'number',
-    ]),
-  ),
-  ...Object.fromEntries(
-    ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems'].map((key) => [key, 'array']),
-  ),
-  ...Object.fromEntries(
-    ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'].map((key) => [
-      key,
-      'object',
-    ]),
-  ),
+/** Keywords without effect on text, by the type that they apply to. */
+const KEYWORDS = {
+  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+  array: ['items', 'prefixItems', 'contains', 'minItems', 'maxItems', 'uniqueItems'],
+  object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames'],
 };
+
+function typeOf(keyword: string): string | undefined {
+  return Object.entries(KEYWORDS).find(([, keywords]) => keywords.includes(keyword))?.[0];
+}
 
 /** Reports likely mistakes: the type of the whole list instead of one value's, or a missing type. @returns whether the type is plausible */
 function checkType(output: unknown, name: string, job: unknown, jobName: string, report: Report): boolean {
@@ -74,14 +66,13 @@ function checkType(output: unknown, name: string, job: unknown, jobName: string,
     );
     return false;
   }
-  const keyword =
-    type === undefined ? Object.keys(output).find((key) => Object.hasOwn(KEYWORDS, key)) : undefined;
+  const keyword = type === undefined ? Object.keys(output).find(typeOf) : undefined;
   if (keyword === undefined) return true;
   report(
     ['outputs', name, keyword],
-    isEach && KEYWORDS[keyword] === 'array'
+    isEach && typeOf(keyword) === 'array'
       ? `has no effect on text; the job "${jobName}" runs for each item, and the output is the list of their values: set \`type\` to the type of one value`
-      : `has no effect on text, the default type of an output; add \`type: ${KEYWORDS[keyword]}\``,
+      : `has no effect on text, the default type of an output; add \`type: ${typeOf(keyword)}\``,
     'key',
   );
   return false;

@@ -1,7 +1,7 @@
 /** Checks of `env` and `secrets` for reserved names and names that steps need. */
 import { RESERVED_PREFIXES } from '../names.js';
 import type { KeyPath, Report } from '../yaml/problems.js';
-import { at, entriesOf, itemsOf, textsOf } from '../values.js';
+import { at, entriesOf, stepsIn, textsOf } from '../values.js';
 
 /** Maximum length of a variable's value, in bytes: the system limits it. */
 const MAX_VALUE_BYTES = 32 * 1024;
@@ -46,11 +46,8 @@ export function checkVariables(file: unknown, report: Report): void {
     }
   };
   checkEnv(file, []);
-  for (const [name, job] of entriesOf(at(file, 'jobs'))) {
-    checkEnv(job, ['jobs', name]);
-    for (const [index, step] of itemsOf(at(job, 'steps')).entries())
-      checkEnv(step, ['jobs', name, 'steps', index]);
-  }
+  for (const [name, job] of entriesOf(at(file, 'jobs'))) checkEnv(job, ['jobs', name]);
+  for (const { step, path } of stepsIn(file)) checkEnv(step, path);
 }
 
 function checkName(name: string, path: KeyPath, place: 'key' | 'value', report: Report): void {

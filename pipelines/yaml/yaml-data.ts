@@ -52,22 +52,30 @@ export class YamlReader implements YamlData {
   }
 
   offsetOf(path: KeyPath, at: Place): number {
+    let offset = this.#root?.range?.[0] ?? 0;
+    const entries = this.#entriesOn(path);
+    for (const { key, value } of entries) offset = startOf(key ?? value) ?? offset;
+    const last = entries.at(-1);
+    if (at === 'key' || !last || entries.length < path.length) return offset;
+    return this.#within(last.value, at) ?? offset;
+  }
+
+  /** The entries of maps and lists that a path leads through, as far as they exist. Those of lists have no key. */
+  #entriesOn(path: KeyPath): { key?: Node; value: Node | null }[] {
+    const entries: { key?: Node; value: Node | null }[] = [];
     let node = this.#root;
-    let offset = node?.range?.[0] ?? 0;
-    for (const [depth, step] of path.entries()) {
-      const target: Node | null | undefined = node && this.#target(node);
-      if (isMap(target)) {
-        const pair = this.#pairs.get(target)?.get(String(step));
-        if (!pair) return offset;
-        offset = startOf(pair.key) ?? offset;
-        node = pair.value;
-      } else if (isSeq(target) && target.items[step as number]) {
-        node = target.items[step as number] as Node;
-        offset = startOf(node) ?? offset;
-      } else return offset;
-      if (at !== 'key' && depth === path.length - 1) return this.#within(node, at) ?? offset;
+    for (const step of path) {
+      const target = node && this.#target(node);
+      const entry: { key?: Node; value: Node | null } | undefined = isMap(target)
+        ? this.#pairs.get(target)?.get(String(step))
+        : isSeq(target) && target.items[step as number]
+          ? { value: target.items[step as number] as Node }
+          : undefined;
+      if (!entry) break;
+      entries.push(entry);
+      node = entry.value;
     }
-    return offset;
+    return entries;
   }
 
   /** Start of a value, or of a text in it if the file contains that text literally. */
@@ -80,13 +88,8 @@ export class YamlReader implements YamlData {
   }
 
   sourceOf(path: KeyPath): string | undefined {
-    let node: Node | null | undefined = this.#root;
-    for (const step of path) {
-      const target: Node | null | undefined = node && this.#target(node);
-      if (isMap(target)) node = this.#pairs.get(target)?.get(String(step))?.value;
-      else if (isSeq(target)) node = target.items[step as number] as Node | undefined;
-      else return undefined;
-    }
+    const entries = this.#entriesOn(path);
+    const node = entries.length === path.length ? entries.at(-1)?.value : undefined;
     const target = node && this.#target(node);
     return isScalar(target) ? target.source : undefined;
   }

@@ -1,7 +1,7 @@
 /** Batches of requests and returns of turns, without Temporal. */
 import { expect, test } from '@jest/globals';
 import type { TurnChange } from '../../operations/wire/queue-wire.js';
-import { TurnSender } from '../../worker/process/turn-sender.js';
+import { TurnSender } from '../../worker/process/turn-activities.js';
 
 const changeOf = (id: string | number): TurnChange => ({ return: String(id) });
 

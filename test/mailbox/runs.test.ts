@@ -44,8 +44,8 @@ beforeAll(async () => {
   server = await openMailbox(parts, { continueAfterChanges: 8 });
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/settings/index.js');
-  const { workflowBundle } = await built('worker/versions/bundle.js');
-  codePath = await workflowBundle(await loadSettings({ project: FIXTURES }));
+  const { bundleWorkflows } = await built('worker/versions/bundle.js');
+  ({ codePath } = await bundleWorkflows(await loadSettings({ project: FIXTURES })));
 });
 afterAll(async () => {
   await server?.temporal.close();

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { createContext, runInContext, Script } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { loadSettings } from '../../platform/settings/index.js';
-import { workflowBundle } from '../../worker/versions/bundle.js';
+import { bundleWorkflows } from '../../worker/versions/bundle.js';
 import { FIXTURES } from '../support/test-stack.js';
 
 interface Bundle {
@@ -40,7 +40,7 @@ test('workflows that import definitions with patterns do not load it until they 
   const home = mkdtempSync(join(tmpdir(), 'longhaul-bundle-'));
   try {
     const settings = await loadSettings({ home, project: FIXTURES });
-    const path = await workflowBundle(settings);
+    const { codePath: path } = await bundleWorkflows(settings);
     expect(readFileSync(path, 'utf8')).toContain('node_modules/re2js');
     const { modules } = evaluate(path, 'ask_code');
     expect(modules()).toContainEqual(expect.stringContaining('tools/ask_code'));

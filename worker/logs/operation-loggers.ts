@@ -17,14 +17,14 @@ import {
 import type { Logger } from '../../platform/observe/log.js';
 import { logFields } from '../../platform/observe/work-context.js';
 import { asTemporalLogger, listenToTaskFailures } from '../../platform/temporal/runtime.js';
-import { FailingWorkflows } from './failing-workflows.js';
-import { logLine, type LogLevel } from './log-line.js';
-import type { OperationLogs } from './operation-logs.js';
+import { logLine, type LogLevel, type OperationLogs } from './operation-logs.js';
+import { thrownText, type Thrown } from '../../operations/thrown.js';
 
 const LEVELS: readonly LogLevel[] = ['trace', 'debug', 'info', 'warn', 'error'];
 /** The SDK's line at an error of a workflow's function. */
 const FAILED = 'Workflow failed';
 const REMEMBERED_RUNS = 1_000;
+const REMEMBERED_CAUSES = 1_000;
 /** Limits of operations' lines in the process's log. */
 const BURST_LINES = 1_000;
 const LINES_PER_SECOND = 500;
@@ -69,10 +69,7 @@ export class OperationLoggers {
     };
     return {
       log: (level, message, attributes) => write(level.toLowerCase() as LogLevel, message, attributes),
-      ...(Object.fromEntries(LEVELS.map((level) => [level, write.bind(undefined, level)])) as Omit<
-        TemporalLogger,
-        'log'
-      >),
+      ...forLevels((level) => write.bind(undefined, level)),
     };
   }
 
@@ -100,11 +97,7 @@ export class OperationLoggers {
         return undefined;
       },
     });
-    return {
-      defaultWorkerLogger: Object.fromEntries(
-        LEVELS.map((level) => [level, sinkOf(level)]),
-      ) as InjectedSinks<LoggerSinks>['defaultWorkerLogger'],
-    };
+    return { defaultWorkerLogger: forLevels(sinkOf) };
   }
 
   /** The console reports a cause once for a tool, and the log once for a run. */
@@ -179,6 +172,10 @@ class LineLimit {
   }
 }
 
+function forLevels<T>(make: (level: LogLevel) => T): Record<LogLevel, T> {
+  return Object.fromEntries(LEVELS.map((level) => [level, make(level)])) as Record<LogLevel, T>;
+}
+
 /** Undefined for a workflow outside of operations. */
 function operationOf({ memo, workflowId }: WorkflowInfo): LoggingOperation | undefined {
   const part = memo?.[PART_MEMO] as PartMemo | undefined;
@@ -215,4 +212,35 @@ function ownAttributes(info: WorkflowInfo, all: Record<string, unknown>): Record
       ([name, value]) => ofSdk[name] !== value && name !== 'updateId' && name !== 'updateName',
     ),
   );
+}
+
+/** Stack of an error that fails the run: it isn't retried. */
+const IS_FAILURE = /^\w*Failure\b/;
+
+/**
+ * Lines about workflows whose code throws. Temporal retries their tasks, so each cause is reported once, and again at the 10th, 100th, ...
+ * time with the count.
+ */
+class FailingWorkflows {
+  readonly #counts = new LRUCache<string, number>({ max: REMEMBERED_CAUSES });
+
+  /** The text of a line, and whether the code will be retried; undefined if the cause is known. @param who is part of the cause */
+  lineOf(who: string, error: unknown): { text: string; isRetried: boolean } | undefined {
+    const text = textOf(error);
+    if (IS_FAILURE.test((error as Partial<Thrown> | null)?.stack ?? '')) return { text, isRetried: false };
+    const key = `${who}\n${text}`;
+    const count = (this.#counts.get(key) ?? 0) + 1;
+    this.#counts.set(key, count);
+    if (!/^10*$/.test(String(count))) return undefined;
+    return { text: count === 1 ? text : `${text} (${count} times)`, isRetried: true };
+  }
+
+  isKnown(who: string, error: unknown): boolean {
+    return this.#counts.has(`${who}\n${textOf(error)}`);
+  }
+}
+
+function textOf(error: unknown): string {
+  const { message = String(error), stack } = (error ?? {}) as Partial<Thrown>;
+  return thrownText({ message, stack });
 }

@@ -37,8 +37,7 @@ import { PAGE_WORKFLOW, PIPELINE_WORKFLOW } from '../../pipelines/pipeline.js';
 import { inWork, logFields } from '../../platform/observe/work-context.js';
 import type { LoggingOperation, OperationLoggers } from '../logs/operation-loggers.js';
 import type { EventLoopWatchdog } from './event-loop/watchdog.js';
-import type { WorkerMetrics } from './metrics.js';
-import type { QueueWaits } from './queue-waits.js';
+import type { WorkerMetrics, QueueWaits } from './metrics.js';
 import { attemptTrace, failedEnd, isBenign, isCancel } from './trace-work.js';
 import type { VerifyStart } from './verify-start.js';
 

@@ -1,10 +1,7 @@
 /** Background tasks of a worker: adopting steps whose worker has ended, and removing leftover files. */
-import { Client } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { sweepWorkspaces } from '../../activities/pipeline/sweep.js';
 import type { Settings } from '../../platform/settings/index.js';
-import type { TemporalConnection } from '../../platform/temporal/connect.js';
-import { dataConverterOf } from '../../platform/temporal/data-converter.js';
-import { readableMemos } from '../../platform/temporal/memo.js';
 import { every } from '../../platform/every.js';
 import type { Logger } from '../../platform/observe/log.js';
 import type { Storage } from '../../platform/storage/index.js';
@@ -26,26 +23,19 @@ function untilDone(task: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** @param parts `adoption`: undefined for a worker that runs no steps; `recoverLines` writes the lines that killed workers left */
-export function startBackgroundTasks(
-  settings: Settings,
-  storage: Storage,
-  {
-    temporal,
-    adoption,
-    recoverLines,
-  }: {
-    temporal: TemporalConnection;
-    adoption: AdoptionContext | undefined;
-    recoverLines: () => Promise<void>;
-  },
-  logger: Logger,
-): () => void {
-  const { namespace } = temporal;
-  const dataConverter = dataConverterOf(storage);
-  const interceptors = { workflow: [readableMemos(dataConverter)] };
-  const clientNow = () =>
-    new Client({ connection: temporal.current, namespace, dataConverter, interceptors });
+export interface BackgroundWork {
+  settings: Settings;
+  storage: Storage;
+  client: () => Client;
+  logger: Logger;
+  /** Undefined for a worker that runs no steps. */
+  adoption: AdoptionContext | undefined;
+  /** Writes the lines that killed workers left. */
+  recoverLines: () => Promise<void>;
+}
+
+export function startBackgroundTasks(work: BackgroundWork): () => void {
+  const { settings, storage, client, logger, adoption, recoverLines } = work;
   const end = [
     ...(adoption
       ? [
@@ -58,13 +48,13 @@ export function startBackgroundTasks(
         ]
       : []),
     every(ADOPTION_INTERVAL_MS, logger, recoverLines),
-    every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, clientNow())),
+    every(SWEEP_INTERVAL_MS, logger, () => sweepWorkspaces(settings.home, storage, client())),
     every(SWEEP_INTERVAL_MS, logger, async () => {
       const { length: count } = await sweep(planTemporarySweep(settings.home));
       if (count) logger.info({ count }, 'removed files that killed processes had left unfinished');
     }),
     every(STORAGE_SWEEP_INTERVAL_MS, logger, async () => {
-      const count = await sweepStorage(storage, clientNow());
+      const count = await sweepStorage(storage, client());
       if (count) logger.info({ count }, 'removed what storage held of purged operations');
     }),
   ];

@@ -48,14 +48,12 @@ async function requestCancel(reason?: string): Promise<void> {
 
 /** Makes the activity that verifies an answer's signature. It returns a problem, or null. */
 function answerVerifier(signer: Signer): (proof: AnswerProof) => Promise<string | null> {
-  return ({ operationId, signature }) => {
+  return async ({ operationId, signature }) => {
     const problem = signer.problemOf(['answer'], operationId, signature);
-    if (problem === undefined) return Promise.resolve(null);
-    return Promise.resolve(
-      problem === 'other-key'
-        ? `the answer was signed with another key than this worker's, ${signer.keyId}: give all servers and workers the same LONGHAUL_SECRET`
-        : 'the signature of the answer is not valid',
-    );
+    if (problem === undefined) return null;
+    return problem === 'other-key'
+      ? `the answer was signed with another key than this worker's, ${signer.keyId}: give all servers and workers the same LONGHAUL_SECRET`
+      : 'the signature of the answer is not valid';
   };
 }
 

@@ -3,9 +3,11 @@ import type { Info } from '@temporalio/activity';
 import type { InjectedSinks } from '@temporalio/worker';
 import type { WorkflowInfo } from '@temporalio/workflow';
 import { LRUCache } from 'lru-cache';
+import type { Client } from '@temporalio/client';
 import type { MeasureSinks } from '../../operations/sinks.js';
 import { count, observe, OTHER } from '../../platform/observe/metrics/index.js';
 import { hostOfQueue } from '../../platform/temporal/host-presence.js';
+import { temporalNowMs, temporalTime } from '../../platform/temporal/time.js';
 
 /** Maximum number of tools with their own series. A worker doesn't know which tools the servers have. */
 const MAX_TOOLS = 200;
@@ -63,5 +65,32 @@ export class WorkerMetrics {
     // Zeros make the first operation of each status an increase.
     for (const status of STATUSES) count('longhaul_operations_closed_total', { tool, status }, 0);
     return tool;
+  }
+}
+
+/** How long activities waited for this worker, by Temporal's time: the local clock may be hours off. */
+export class QueueWaits {
+  constructor(
+    private readonly temporal: { current: object },
+    private readonly client: () => Client,
+  ) {}
+
+  /** Temporal's time in epoch milliseconds, or slightly earlier. */
+  get nowMs(): number {
+    return temporalTime(this.temporal.current).nowMs;
+  }
+
+  /** Reads Temporal's time unless a recent one is known. */
+  async refresh(): Promise<void> {
+    await temporalNowMs(this.client());
+  }
+
+  /** The attempt's minimum wait in milliseconds; 0 for a local activity, which its own worker runs. Call it as the attempt starts. */
+  of({ isLocal, currentAttemptScheduledTimestampMs: scheduledMs }: Info): number {
+    if (isLocal) return 0;
+    const time = temporalTime(this.temporal.current);
+    time.hearMs(scheduledMs);
+    if (time.isDue) void this.refresh();
+    return Math.max(0, time.nowMs - scheduledMs);
   }
 }

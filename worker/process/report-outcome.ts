@@ -2,7 +2,7 @@
  * Reports activities' outcomes by task token. The SDK retries its own report for only 10 seconds. After a longer outage, a
  * finished activity would wait for its heartbeat timeout and run again.
  */
-import { setMaxListeners } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isGrpcServiceError } from '@temporalio/client';
 import { ensureApplicationFailure, type LoadedDataConverter } from '@temporalio/common';
@@ -41,19 +41,13 @@ export interface ReportOptions {
 export function outcomeReporter(options: ReportOptions): ReportOutcome {
   setMaxListeners(0, options.drainEnding);
   return async (ended, outcome, stopping = options.drainEnding) => {
-    let isOver = false;
-    let end!: () => void;
-    const over = new Promise<false>((resolve) => {
-      end = () => {
-        isOver = true;
-        resolve(false);
-      };
-    });
-    const onStopping = () => void setTimeout(end, LAST_REPORTS_MS).unref();
+    const over = new AbortController();
+    const isOver = once(over.signal, 'abort').then(() => false);
+    const onStopping = () => void setTimeout(() => over.abort(), LAST_REPORTS_MS).unref();
     if (stopping.aborted) onStopping();
     stopping.addEventListener('abort', onStopping);
     try {
-      return await Promise.race([untilReported(ended, outcome, options, () => isOver), over]);
+      return await Promise.race([untilReported(ended, outcome, options, over.signal), isOver]);
     } finally {
       stopping.removeEventListener('abort', onStopping);
     }
@@ -64,11 +58,11 @@ async function untilReported(
   ended: EndedActivity,
   outcome: ActivityOutcome,
   options: ReportOptions,
-  isOver: () => boolean,
+  over: AbortSignal,
 ): Promise<boolean> {
   const { temporal, logger } = options;
   let send: ((service: WorkflowService) => Promise<unknown>) | undefined;
-  for (let pauseMs = FIRST_PAUSE_MS; !isOver(); pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; !over.aborted; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
     try {
       const report = (send ??= await prepare(ended, outcome, options));
       const { current } = temporal;

@@ -14,24 +14,19 @@ import { timesIn, type Signer } from '../../platform/temporal/signer.js';
 /** Local activities of queues, whose workflows start unsigned. They only signal and describe workflows, as anyone can. */
 const UNSIGNED_ACTIVITIES: ReadonlySet<string> = new Set([TELL_TURNS_ACTIVITY, CHECK_TURNS_ACTIVITY]);
 
-export interface StartVerifierOptions {
-  signer: Signer;
-  /** Whether activities of unsigned workflows may run. */
-  unsignedStarts: 'refuse' | 'allow';
-  logger: Logger;
-  /** Called for each start that was signed with another key. @param keyId names that key */
-  onOtherKey?: (keyId: string) => void;
-}
-
 /** Throws for an activity that may not run. */
 export type VerifyStart = (headers: Headers, info: Info) => void;
 
-export function startVerifier({
-  signer,
-  unsignedStarts,
-  logger,
-  onOtherKey,
-}: StartVerifierOptions): VerifyStart {
+/**
+ * @param unsignedStarts whether activities of unsigned workflows may run
+ * @param onOtherKey called for each start that was signed with another key, with the name of that key
+ */
+export function startVerifier(
+  signer: Signer,
+  unsignedStarts: 'refuse' | 'allow',
+  logger: Logger,
+  onOtherKey: (keyId: string) => void,
+): VerifyStart {
   const warned = new Set<string>();
   const warnOnce = (about: string, fields: object, message: string) => {
     if (warned.has(about)) return;
@@ -53,7 +48,7 @@ export function startVerifier({
     const what = workflowId === undefined ? 'no workflow' : `workflow ${JSON.stringify(workflowId)}`;
     if (problem === 'other-key') {
       const { keyId } = parseSignature(signature)!;
-      onOtherKey?.(keyId);
+      onOtherKey(keyId);
       const message =
         `the start of ${what} was signed with the key ${keyId}, and this worker has the key ` +
         `${signer.keyId}: its secret is another one. Give all servers and workers of this Temporal the same LONGHAUL_SECRET, or ` +

@@ -19,123 +19,87 @@ export interface Step {
 
 type Fields = Record<string, unknown>;
 
-/** Field of an event -> its command. */
-const EVENTS: Record<string, (fields: Fields) => Step | undefined> = {
-  activityTaskScheduledEventAttributes: ({ activityType, activityId }) => ({
-    command: 'ScheduleActivityTask',
-    name: nameOf(activityType),
-    id: text(activityId),
-  }),
-  activityTaskCancelRequestedEventAttributes: () => ({ command: 'RequestCancelActivityTask' }),
-  timerStartedEventAttributes: ({ timerId, startToFireTimeout }) => ({
-    command: 'StartTimer',
-    id: text(timerId),
-    duration: seconds(startToFireTimeout),
-  }),
-  timerCanceledEventAttributes: ({ timerId }) => ({ command: 'CancelTimer', id: text(timerId) }),
-  startChildWorkflowExecutionInitiatedEventAttributes: ({ workflowType }) => ({
-    command: 'StartChildWorkflowExecution',
-    name: nameOf(workflowType),
-  }),
-  signalExternalWorkflowExecutionInitiatedEventAttributes: ({ signalName }) => ({
-    command: 'SignalExternalWorkflowExecution',
-    name: text(signalName),
-  }),
-  requestCancelExternalWorkflowExecutionInitiatedEventAttributes: () => ({
-    command: 'RequestCancelExternalWorkflowExecution',
-  }),
-  markerRecordedEventAttributes: markerStep,
-  upsertWorkflowSearchAttributesEventAttributes: ({ searchAttributes }) => {
-    const name = attributeNames(searchAttributes);
-    // The SDK's core writes this one itself, for patches.
-    return name === 'TemporalChangeVersion' ? undefined : { command: 'UpsertWorkflowSearchAttributes', name };
-  },
-  workflowPropertiesModifiedEventAttributes: ({ upsertedMemo }) => ({
-    command: 'ModifyWorkflowProperties',
-    name: memoKeys(upsertedMemo),
-  }),
-  workflowExecutionUpdateAcceptedEventAttributes: () => ({
-    command: 'ProtocolMessage',
-    name: 'update accepted',
-  }),
-  workflowExecutionUpdateCompletedEventAttributes: () => ({
-    command: 'ProtocolMessage',
-    name: 'update completed',
-  }),
-  workflowExecutionCompletedEventAttributes: () => ({ command: 'CompleteWorkflowExecution' }),
-  workflowExecutionFailedEventAttributes: () => ({ command: 'FailWorkflowExecution' }),
-  workflowExecutionCanceledEventAttributes: () => ({ command: 'CancelWorkflowExecution' }),
-  workflowExecutionContinuedAsNewEventAttributes: () => ({ command: 'ContinueAsNewWorkflowExecution' }),
-  nexusOperationScheduledEventAttributes: ({ operation }) => ({
-    command: 'ScheduleNexusOperation',
-    name: text(operation),
-  }),
-  nexusOperationCancelRequestedEventAttributes: () => ({ command: 'RequestCancelNexusOperation' }),
+/** A command in Temporal's words -> its event, and the fields of the sandbox's commands that make it. */
+const COMMANDS: Record<string, [event: string, ...inSandbox: string[]]> = {
+  ScheduleActivityTask: ['activityTaskScheduled', 'scheduleActivity'],
+  RequestCancelActivityTask: ['activityTaskCancelRequested', 'requestCancelActivity'],
+  StartTimer: ['timerStarted', 'startTimer'],
+  CancelTimer: ['timerCanceled', 'cancelTimer'],
+  StartChildWorkflowExecution: ['startChildWorkflowExecutionInitiated', 'startChildWorkflowExecution'],
+  SignalExternalWorkflowExecution: [
+    'signalExternalWorkflowExecutionInitiated',
+    'signalExternalWorkflowExecution',
+  ],
+  RequestCancelExternalWorkflowExecution: [
+    'requestCancelExternalWorkflowExecutionInitiated',
+    'requestCancelExternalWorkflowExecution',
+    'cancelChildWorkflowExecution',
+  ],
+  RecordMarker: ['markerRecorded', 'setPatchMarker', 'scheduleLocalActivity'],
+  UpsertWorkflowSearchAttributes: ['upsertWorkflowSearchAttributes', 'upsertWorkflowSearchAttributes'],
+  ModifyWorkflowProperties: ['workflowPropertiesModified', 'modifyWorkflowProperties'],
+  CompleteWorkflowExecution: ['workflowExecutionCompleted', 'completeWorkflowExecution'],
+  FailWorkflowExecution: ['workflowExecutionFailed', 'failWorkflowExecution'],
+  CancelWorkflowExecution: ['workflowExecutionCanceled', 'cancelWorkflowExecution'],
+  ContinueAsNewWorkflowExecution: ['workflowExecutionContinuedAsNew', 'continueAsNewWorkflowExecution'],
+  ScheduleNexusOperation: ['nexusOperationScheduled', 'scheduleNexusOperation'],
+  RequestCancelNexusOperation: ['nexusOperationCancelRequested', 'requestCancelNexusOperation'],
 };
 
-/** Field of a command in the sandbox -> the command. */
-const COMMANDS: Record<string, (fields: Fields) => Step> = {
-  scheduleActivity: ({ activityType, seq }) => ({
-    command: 'ScheduleActivityTask',
-    name: text(activityType),
-    id: text(seq),
-  }),
-  requestCancelActivity: () => ({ command: 'RequestCancelActivityTask' }),
-  startTimer: ({ seq, startToFireTimeout }) => ({
-    command: 'StartTimer',
-    id: text(seq),
-    duration: seconds(startToFireTimeout),
-  }),
-  cancelTimer: ({ seq }) => ({ command: 'CancelTimer', id: text(seq) }),
-  startChildWorkflowExecution: ({ workflowType }) => ({
-    command: 'StartChildWorkflowExecution',
-    name: text(workflowType),
-  }),
-  signalExternalWorkflowExecution: ({ signalName }) => ({
-    command: 'SignalExternalWorkflowExecution',
-    name: text(signalName),
-  }),
-  cancelChildWorkflowExecution: () => ({ command: 'RequestCancelExternalWorkflowExecution' }),
-  requestCancelExternalWorkflowExecution: () => ({ command: 'RequestCancelExternalWorkflowExecution' }),
-  setPatchMarker: ({ patchId }) => ({ command: 'RecordMarker', name: `patch ${text(patchId)}` }),
-  scheduleLocalActivity: ({ activityType }) => ({
-    command: 'RecordMarker',
-    name: `local activity ${text(activityType)}`,
-  }),
-  upsertWorkflowSearchAttributes: ({ searchAttributes }) => ({
-    command: 'UpsertWorkflowSearchAttributes',
-    name: attributeNames(searchAttributes),
-  }),
-  modifyWorkflowProperties: ({ upsertedMemo }) => ({
-    command: 'ModifyWorkflowProperties',
-    name: memoKeys(upsertedMemo),
-  }),
-  completeWorkflowExecution: () => ({ command: 'CompleteWorkflowExecution' }),
-  failWorkflowExecution: () => ({ command: 'FailWorkflowExecution' }),
-  cancelWorkflowExecution: () => ({ command: 'CancelWorkflowExecution' }),
-  continueAsNewWorkflowExecution: () => ({ command: 'ContinueAsNewWorkflowExecution' }),
-  scheduleNexusOperation: ({ operation }) => ({ command: 'ScheduleNexusOperation', name: text(operation) }),
-  requestCancelNexusOperation: () => ({ command: 'RequestCancelNexusOperation' }),
+/** What a command or its event is about. */
+const NAMES: Partial<Record<string, (fields: Fields) => string | undefined>> = {
+  ScheduleActivityTask: ({ activityType }) => typeName(activityType),
+  StartChildWorkflowExecution: ({ workflowType }) => typeName(workflowType),
+  SignalExternalWorkflowExecution: ({ signalName }) => text(signalName),
+  RecordMarker: markerName,
+  UpsertWorkflowSearchAttributes: ({ searchAttributes }) =>
+    keysOf(searchAttributes, 'indexedFields').join(', '),
+  ModifyWorkflowProperties: ({ upsertedMemo }) =>
+    keysOf(upsertedMemo, 'fields')
+      .map((key) => `memo ${key}`)
+      .join(', '),
+  ScheduleNexusOperation: ({ operation }) => text(operation),
 };
+
+function stepOf(command: string, fields: Fields): Step {
+  const { seq, activityId, timerId, startToFireTimeout } = fields;
+  return {
+    command,
+    name: NAMES[command]?.(fields),
+    id: text(seq ?? activityId ?? timerId),
+    duration: seconds(startToFireTimeout),
+  };
+}
 
 /** The command of an event; undefined for events without a command. */
 export function stepOfEvent(event: HistoryEvent): Step | undefined {
-  for (const [field, read] of Object.entries(EVENTS)) {
-    const fields = (event as unknown as Record<string, Fields | null | undefined>)[field];
-    if (fields) return read(fields);
+  const all = event as unknown as Record<string, Fields | null | undefined>;
+  if (all['workflowExecutionUpdateAcceptedEventAttributes']) return updateStep('accepted');
+  if (all['workflowExecutionUpdateCompletedEventAttributes']) return updateStep('completed');
+  for (const [command, [name]] of Object.entries(COMMANDS)) {
+    const fields = all[`${name}EventAttributes`];
+    if (!fields) continue;
+    const step = stepOf(command, fields);
+    // The SDK's core writes this attribute itself, for patches.
+    return step.name === 'TemporalChangeVersion' ? undefined : step;
   }
   return undefined;
 }
 
 /** The command in Temporal's words; undefined for one that leaves no event. */
-export function stepOfCommand(command: SandboxCommand): Step | undefined {
-  const { updateResponse } = command;
-  if (updateResponse) {
-    if (updateResponse['accepted']) return { command: 'ProtocolMessage', name: 'update accepted' };
-    return updateResponse['rejected'] ? undefined : { command: 'ProtocolMessage', name: 'update completed' };
+export function stepOfCommand(made: SandboxCommand): Step | undefined {
+  const { updateResponse } = made;
+  if (updateResponse?.['accepted']) return updateStep('accepted');
+  if (updateResponse) return updateResponse['rejected'] ? undefined : updateStep('completed');
+  for (const [command, [, ...names]] of Object.entries(COMMANDS)) {
+    const fields = names.map((name) => made[name]).find(Boolean);
+    if (fields) return stepOf(command, fields);
   }
-  for (const [field, read] of Object.entries(COMMANDS)) if (command[field]) return read(command[field]);
   return undefined;
+}
+
+function updateStep(how: 'accepted' | 'completed'): Step {
+  return { command: 'ProtocolMessage', name: `update ${how}` };
 }
 
 /** An event's type as in Temporal's UI: `ActivityTaskScheduled`. */
@@ -152,42 +116,31 @@ export function isPatch({ command, name }: Step): boolean {
   return command === 'RecordMarker' && name?.startsWith('patch ') === true;
 }
 
-/** The core's markers hold their details as JSON. */
-function markerStep({ markerName, details }: Fields): Step {
-  const payloads = details as Record<string, { payloads?: { data?: Uint8Array }[] }> | null;
-  const read = (key: string): Record<string, unknown> => {
+/** The core's markers hold their details as JSON. Fields of a command name the patch or the local activity. */
+function markerName({ patchId, activityType, markerName: name, details }: Fields): string | undefined {
+  const payloads = details as Record<string, { payloads?: { data?: Uint8Array }[] }> | null | undefined;
+  const read = (key: string, field: string): unknown => {
     const data = payloads?.[key]?.payloads?.[0]?.data;
     try {
-      return (data ? JSON.parse(Buffer.from(data).toString()) : {}) as Record<string, unknown>;
+      return data && (JSON.parse(Buffer.from(data).toString()) as Fields)[field];
     } catch {
-      return {};
+      return undefined;
     }
   };
-  const name =
-    markerName === 'core_local_activity'
-      ? `local activity ${text(read('data')['activity_type']) ?? ''}`
-      : markerName === 'core_patch'
-        ? `patch ${text(read('patch-data')['id']) ?? ''}`
-        : text(markerName);
-  return { command: 'RecordMarker', name };
+  if (patchId !== undefined || name === 'core_patch')
+    return `patch ${text(patchId ?? read('patch-data', 'id')) ?? ''}`;
+  if (activityType !== undefined || name === 'core_local_activity')
+    return `local activity ${text(activityType ?? read('data', 'activity_type')) ?? ''}`;
+  return text(name);
 }
 
-function attributeNames(attributes: unknown): string {
-  const { indexedFields } = (attributes ?? {}) as { indexedFields?: object | null };
-  return Object.keys(indexedFields ?? {})
-    .sort()
-    .join(', ');
+function keysOf(value: unknown, field: string): string[] {
+  return Object.keys((value as Record<string, object | null> | null | undefined)?.[field] ?? {}).sort();
 }
 
-function memoKeys(memo: unknown): string {
-  return Object.keys((memo as { fields?: object } | null)?.fields ?? {})
-    .sort()
-    .map((key) => `memo ${key}`)
-    .join(', ');
-}
-
-function nameOf(type: unknown): string | undefined {
-  return text((type as { name?: unknown } | null)?.name);
+/** The sandbox has a type's name alone, an event an object with it. */
+function typeName(type: unknown): string | undefined {
+  return text(typeof type === 'string' ? type : (type as { name?: unknown } | null | undefined)?.name);
 }
 
 function seconds(duration: unknown): string | undefined {

@@ -1,4 +1,5 @@
-/** Finds where the code's commands and a history's events part. */
+/** Finds where the code's commands and a history's events part, and describes it. */
+import { relative } from 'node:path';
 import {
   isLocalActivity,
   isPatch,
@@ -26,6 +27,14 @@ export interface Difference {
   did?: string;
   /** The functions that made the command, or that wait or failed, innermost first. */
   callers: Frame[];
+}
+
+export interface ReplayProblem {
+  /** Temporal's message. */
+  message: string;
+  /** True if the code takes other steps than the history; false if it threw an error or can't run. */
+  isNondeterministic: boolean;
+  difference?: Difference;
 }
 
 interface Command extends Step {
@@ -195,4 +204,40 @@ function describeEvent(event: HistoryEvent): EventOfHistory {
 
 function idOf({ eventId }: HistoryEvent): number {
   return Number(String(eventId ?? 0));
+}
+
+/**
+ * One line: `event 6: history has ActivityTaskScheduled countPrimes; the code did StartTimer 5s instead, in nap
+ * (workflows/slow_compute.ts:12:9) ([TMPRL1100] Nondeterminism error: ...)`.
+ */
+export function describeProblem(problem: ReplayProblem): string {
+  const { difference, message } = problem;
+  if (!difference) return message;
+  const [frame] = difference.callers;
+  const where = frame ? `, in ${describeFrame(frame)}` : '';
+  return `${describeDifference(problem)}${where} (${message})`;
+}
+
+export function describeDifference({ difference, message, isNondeterministic }: ReplayProblem): string {
+  if (!difference) return message;
+  const { event, did } = difference;
+  const place = event ? `event ${event.id}: ` : '';
+  if (!isNondeterministic) return `${place}the code throws an error: ${message}`;
+  const recorded = event
+    ? `history has ${[event.type, event.name].filter(Boolean).join(' ')}; `
+    : 'history has no further event; ';
+  const does = did ? `the code did ${did}${event ? ' instead' : ''}` : "the code doesn't do that and waits";
+  return place + recorded + does;
+}
+
+/** `nap (workflows/nap.ts:12:9)`. */
+export function describeFrame({ function: name, file, line, column }: Frame): string {
+  const place = `${shownPath(file)}:${line}:${column}`;
+  return name ? `${name} (${place})` : `a function at ${place}`;
+}
+
+/** Relative to the working folder, unless the file is outside of it. */
+function shownPath(file: string): string {
+  const path = relative(process.cwd(), file);
+  return path.startsWith('..') ? file : path;
 }

@@ -2,6 +2,7 @@
  * Program that replays histories, forked by `worker/replay/replayer.ts`: code may block its thread forever, and test runners
  * patch modules. It answers one request at a time.
  */
+import { on } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { Worker as Thread } from 'node:worker_threads';
 import { Worker, type ReplayWorkerOptions } from '@temporalio/worker';
@@ -16,7 +17,7 @@ import {
   type TracedActivation,
 } from '../../platform/temporal/internal/replay-trace.js';
 import { installRuntime } from '../../platform/temporal/runtime.js';
-import { eventOfTask, explain, type Difference } from './explain.js';
+import { eventOfTask, explain, type Difference, type ReplayProblem } from './explain.js';
 import { callersIn, functionIn, type Frame } from './frames.js';
 
 const { History } = proto.temporal.api.history.v1;
@@ -41,14 +42,6 @@ export interface ReplayAnswer {
   failure?: ReplayProblem;
 }
 
-export interface ReplayProblem {
-  /** Temporal's message. */
-  message: string;
-  /** True if the code takes other steps than the history; false if it threw an error or can't run. */
-  isNondeterministic: boolean;
-  difference?: Difference;
-}
-
 interface Trace {
   /** Activations of the last workflow task. */
   activations: TracedActivation[];
@@ -61,11 +54,11 @@ async function serve({ codePath, storage, inspectPort }: ReplaySettings): Promis
   exactStacks();
   // debugMode runs in this thread: otherwise the SDK's limit on an activation crashes the process without an answer.
   const common = { dataConverter: dataConverterOf(openStorage(storage)), debugMode: true };
-  const requests = requestQueue();
+  const requests = on(process, 'message') as AsyncIterableIterator<[ReplayRequest]>;
   const options: ReplayWorkerOptions = { ...common, workflowBundle: { codePath } };
   let history: History = {};
   const histories = async function* () {
-    for await (const request of requests) {
+    for await (const [request] of requests) {
       history = History.decode(request.history);
       if (inspectPort !== undefined) {
         // Continue: the workflow's code is loaded, so breakpoints in it hold.
@@ -141,20 +134,6 @@ function quotedIn(description: string, field: string): string | undefined {
     return quoted === undefined ? undefined : (JSON.parse(quoted) as string);
   } catch {
     return undefined;
-  }
-}
-
-async function* requestQueue(): AsyncGenerator<ReplayRequest> {
-  const queue: ReplayRequest[] = [];
-  let wake = () => undefined as void;
-  process.on('message', (request: ReplayRequest) => {
-    queue.push(request);
-    wake();
-  });
-  for (;;) {
-    const request = queue.shift();
-    if (request) yield request;
-    else await new Promise<void>((resolve) => (wake = resolve));
   }
 }
 

@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/observe/log.js';
 import type { StorageChoice } from '../../platform/storage/index.js';
 import { openRuns, quote } from '../../platform/temporal/visibility-query.js';
 import type { WorkflowBundle } from '../versions/bundle.js';
-import { describeProblem } from './describe.js';
+import { describeProblem } from './explain.js';
 import { Replayer } from './replayer.js';
 
 /** Maximum number of open workflows replayed per type, the latest first. */
@@ -17,8 +17,6 @@ const LIMIT = 100;
 const REPLAY_LIMIT_MS = 10_000;
 /** No further replay starts after this time, in milliseconds: operations wait for the check at a worker's start. */
 const CHECK_LIMIT_MS = 30_000;
-
-type Mismatch = (execution: ListedWorkflow) => Promise<string | undefined>;
 
 export interface ReplayFailure {
   type: string;
@@ -36,19 +34,40 @@ export class ReplayCheck {
   ) {}
 
   /** Replays a bounded number of open workflows. @param types.missing types that the bundle lacks, so their workflows can't continue */
-  find(
+  async find(
     codePath: string,
     { changed, missing }: { changed: string[]; missing: string[] },
   ): Promise<ReplayFailure[]> {
+    const open = await this.#openRuns();
+    const queries = [...missing, ...changed].map((type) => `${open} AND WorkflowType = ${quote(type)}`);
+    return this.#replay(codePath, queries, LIMIT_PER_TYPE, (type) => !missing.includes(type));
+  }
+
+  /** Replays a bounded number of open workflows that no version has taken yet. */
+  async findUnversioned({ codePath, exports }: WorkflowBundle): Promise<ReplayFailure[]> {
+    const query = `${await this.#openRuns()} AND TemporalWorkerDeploymentVersion IS NULL`;
+    return this.#replay(codePath, [query], LIMIT, (type) => type in exports);
+  }
+
+  async #openRuns(): Promise<string> {
+    return `TaskQueue = ${quote(this.taskQueue)} AND ${await openRuns(this.client())}`;
+  }
+
+  /** Replays the workflows that queries find. @param most workflows of each query @param isExported whether the bundle has a type */
+  async #replay(
+    codePath: string,
+    queries: readonly string[],
+    most: number,
+    isExported: (type: string) => boolean,
+  ): Promise<ReplayFailure[]> {
     const deadline = performance.now() + CHECK_LIMIT_MS;
-    return this.#replaying(codePath, async (mismatch) => {
-      const failures: ReplayFailure[] = [];
-      const open = await openRuns(this.client());
-      let count = 0;
-      for (const type of [...missing, ...changed]) {
-        const query = `TaskQueue = ${quote(this.taskQueue)} AND WorkflowType = ${quote(type)} AND ${open}`;
-        let countOfType = 0;
-        for await (const execution of listWorkflows(this.client(), query, LIMIT_PER_TYPE)) {
+    const replayer = new Replayer({ codePath, storage: this.storage });
+    const failures: ReplayFailure[] = [];
+    let count = 0;
+    try {
+      for (const query of queries) {
+        let countOfQuery = 0;
+        for await (const execution of listWorkflows(this.client(), query, most)) {
           if (performance.now() > deadline) {
             this.logger.warn(
               { replayed: count },
@@ -56,29 +75,31 @@ export class ReplayCheck {
             );
             return failures;
           }
-          if (countOfType++ >= LIMIT_PER_TYPE || count++ >= LIMIT) break;
-          const message = missing.includes(type) ? notExported(type) : await mismatch(execution);
-          if (message !== undefined) failures.push(failureOf(execution, message));
+          if (countOfQuery++ >= most || count++ >= LIMIT) break;
+          const { type, workflowId, info } = execution;
+          const message = isExported(type)
+            ? await this.#mismatch(replayer, execution)
+            : `no file in workflows/ exports "${type}"`;
+          if (message !== undefined)
+            failures.push({ type, token: info.rootExecution?.workflowId || workflowId, message });
         }
       }
       return failures;
-    });
+    } finally {
+      await replayer.close();
+    }
   }
 
-  /** Replays a bounded number of open workflows that no version has taken yet. */
-  async findUnversioned({ codePath, exports }: WorkflowBundle): Promise<ReplayFailure[]> {
-    const open = await openRuns(this.client());
-    const query = `TaskQueue = ${quote(this.taskQueue)} AND ${open} AND TemporalWorkerDeploymentVersion IS NULL`;
-    return this.#replaying(codePath, async (mismatch) => {
-      const failures: ReplayFailure[] = [];
-      let count = 0;
-      for await (const execution of listWorkflows(this.client(), query, LIMIT)) {
-        if (count++ >= LIMIT) break;
-        const message = execution.type in exports ? await mismatch(execution) : notExported(execution.type);
-        if (message !== undefined) failures.push(failureOf(execution, message));
-      }
-      return failures;
-    });
+  /** Describes where a replay differs; undefined if the workflow replays or fails in another way. */
+  async #mismatch(replayer: Replayer, { workflowId, runId }: ListedWorkflow): Promise<string | undefined> {
+    const history = await this.client().workflow.getHandle(workflowId, runId).fetchHistory();
+    const outcome = await replayer.replay(history, workflowId, REPLAY_LIMIT_MS);
+    if (outcome.verdict === 'timed_out')
+      this.logger.warn(
+        { token: workflowId },
+        `the replay of an open operation with the new code took over ${REPLAY_LIMIT_MS / 1000} s; it counts as replaying`,
+      );
+    return outcome.verdict === 'differs' ? describeProblem(outcome) : undefined;
   }
 
   async areOpen(tokens: readonly string[]): Promise<boolean> {
@@ -87,25 +108,6 @@ export class ReplayCheck {
       if (description && isOpen(description)) return true;
     }
     return false;
-  }
-
-  /** Gives `body` a function that describes where a replay differs; undefined if a workflow replays or fails in another way. */
-  async #replaying<T>(codePath: string, body: (mismatch: Mismatch) => Promise<T>): Promise<T> {
-    const replayer = new Replayer({ codePath, storage: this.storage });
-    try {
-      return await body(async ({ workflowId, runId }) => {
-        const history = await this.client().workflow.getHandle(workflowId, runId).fetchHistory();
-        const outcome = await replayer.replay(history, workflowId, REPLAY_LIMIT_MS);
-        if (outcome.verdict === 'timed_out')
-          this.logger.warn(
-            { token: workflowId },
-            `the replay of an open operation with the new code took over ${REPLAY_LIMIT_MS / 1000} s; it counts as replaying`,
-          );
-        return outcome.verdict === 'differs' ? describeProblem(outcome) : undefined;
-      });
-    } finally {
-      await replayer.close();
-    }
   }
 }
 
@@ -121,12 +123,4 @@ export async function logUnversionedMismatches(
       `workflow "${type}": the code of build ${bundle.buildId} doesn't replay the open operation ${token}, which began before ` +
         `worker versioning: ${message}. It waits until the code replays it (patched())`,
     );
-}
-
-function failureOf({ type, workflowId, info }: ListedWorkflow, message: string): ReplayFailure {
-  return { type, token: info.rootExecution?.workflowId || workflowId, message };
-}
-
-function notExported(type: string): string {
-  return `no file in workflows/ exports "${type}"`;
 }

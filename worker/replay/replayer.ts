@@ -4,7 +4,8 @@ import { once } from 'node:events';
 import proto from '@temporalio/proto';
 import { builtProgram } from '../../platform/home/program.js';
 import { withTimeout } from '../../platform/with-timeout.js';
-import type { ReplayAnswer, ReplayProblem, ReplayRequest, ReplaySettings } from './process.js';
+import type { ReplayProblem } from './explain.js';
+import type { ReplayAnswer, ReplayRequest, ReplaySettings } from './process.js';
 
 const { History } = proto.temporal.api.history.v1;
 type History = proto.temporal.api.history.v1.IHistory;

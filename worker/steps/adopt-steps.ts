@@ -2,6 +2,7 @@
  * Adopts pipeline steps that run on this host without an activity attempt, because their worker has ended or handed them over.
  * It heartbeats and reports by task token, which Temporal accepts from any process.
  */
+import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   ActivityCancelledError,
@@ -14,7 +15,7 @@ import { KILLED_FIRST, stepInDoubt, stepNotRun } from './failures.js';
 import { hostId } from './host.js';
 import type { FollowedStep, HostSteps } from './host-steps.js';
 import { stepOutcome } from './outcome.js';
-import { runningSteps, type RunningStep } from './running.js';
+import { runningSteps, runOf, type RunningStep } from './running.js';
 import {
   OUTCOME_REFUSED,
   type ActivityOutcome,
@@ -51,7 +52,7 @@ export async function adoptSteps(
   for (const found of await runningSteps(settings.home)) {
     if (found.namespace !== namespace || found.taskQueue !== settings.taskQueue) continue;
     if (found.follower === 'other' || steps.isAttended(found.stepId)) continue;
-    const run = await steps.runOf(found);
+    const run = await runOf(settings.home, found);
     const followed = run && (await steps.adopt(found, run));
     if (run ? !followed : !(await steps.claim(found))) continue;
     // An activity attempt may have taken the step over meanwhile. It then has the token that Temporal accepts.
@@ -91,9 +92,7 @@ async function supervise(
   context.steps.onChange();
   const over = new AbortController();
   attendance.superseded.addEventListener('abort', () => over.abort());
-  const isLeft = new Promise<undefined>((resolve) =>
-    over.signal.addEventListener('abort', () => resolve(undefined)),
-  );
+  const isLeft = once(over.signal, 'abort').then(() => undefined);
   try {
     const isAwaited = heartbeat(running, follower, reportNow, over.signal, context);
     const ended = await Promise.race([

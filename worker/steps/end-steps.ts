@@ -1,4 +1,5 @@
 /** Shows and ends the steps of this host, whichever process follows them. */
+import { defined } from '../../operations/json/defined.js';
 import { childName } from '../../pipelines/run.js';
 import { waitUntilGone } from '../../platform/home/process-identity.js';
 import type { Attempt } from './journal.js';
@@ -8,6 +9,7 @@ import {
   readStop,
   recordStop,
   STOP_GRACE_MS,
+  type LauncherRecord,
   type StopCause,
 } from './launcher/record.js';
 import { isLauncherAlive, killLeftovers, processesOfStep, signalLauncher } from './leftovers.js';
@@ -38,40 +40,47 @@ export async function endRun(
   await waitUntilGone(() => processesOfStep(run, all).length > 0, RELAY_LIMIT_MS);
 }
 
+/** A recorded step whose start is in its journal. */
+interface StartedStep {
+  running: RunningStep;
+  run: Attempt;
+  pids: LauncherRecord | undefined;
+}
+
+async function startedSteps<Step extends RunningStep>(
+  home: string,
+  steps: Step[],
+): Promise<(StartedStep & { running: Step })[]> {
+  const all = await Promise.all(
+    steps.map(async (running) => {
+      const run = await runOf(home, running);
+      return run ? [{ running, run, pids: await readLauncher(run.folder) }] : [];
+    }),
+  );
+  return all.flat();
+}
+
+function hasLauncher({ run: { folder }, pids }: StartedStep): boolean {
+  return isLauncherAlive({ folder, pids });
+}
+
 /** The steps that run on this host, with a live launcher. */
 export async function stepsThatRun(home: string): Promise<RunningStep[]> {
-  return filterSteps(home, await runningSteps(home), async ({ folder, start: { stepId } }) =>
-    isLauncherAlive({ folder, stepId, pids: await readLauncher(folder) }),
-  );
+  const started = await startedSteps(home, await runningSteps(home));
+  return started.filter(hasLauncher).map(({ running }) => running);
 }
 
 /** Filters the steps that a stopping stack ended. */
-export function stepsEndedWithStack(home: string, steps: RunningStep[]): Promise<RunningStep[]> {
-  return filterSteps(home, steps, async ({ folder }) => (await readStop(folder)) === 'down');
+export async function stepsEndedWithStack(home: string, steps: RunningStep[]): Promise<RunningStep[]> {
+  const started = await startedSteps(home, steps);
+  const causes = await Promise.all(started.map(({ run }) => readStop(run.folder)));
+  return started.filter((_, at) => causes[at] === 'down').map(({ running }) => running);
 }
 
 /** Ends all steps of this host, for its stack's stop. @param graceMs see {@link endRun} */
 export async function endSteps(home: string, graceMs?: number): Promise<void> {
-  await Promise.all(
-    (await runningSteps(home)).map(async (running) => {
-      const run = await runOf(home, running);
-      if (run) await endRun(run, 'down', graceMs);
-    }),
-  );
-}
-
-async function filterSteps(
-  home: string,
-  steps: RunningStep[],
-  isWanted: (run: Attempt) => Promise<boolean>,
-): Promise<RunningStep[]> {
-  const wanted = await Promise.all(
-    steps.map(async (running) => {
-      const run = await runOf(home, running);
-      return run && (await isWanted(run)) ? [running] : [];
-    }),
-  );
-  return wanted.flat();
+  const started = await startedSteps(home, await runningSteps(home));
+  await Promise.all(started.map(({ run }) => endRun(run, 'down', graceMs)));
 }
 
 export interface StepProcesses {
@@ -92,24 +101,20 @@ export interface StepProcesses {
 
 /** A home's steps with processes, the oldest first. */
 export async function stepProcesses(home: string): Promise<StepProcesses[]> {
-  const all = await Promise.all(
-    (await runningSteps(home)).map(async (running): Promise<StepProcesses[]> => {
-      const { stepId, token, step, follower, workerPid, namespace, taskQueue } = running;
-      const run = await runOf(home, running);
-      if (!run) return [];
-      const { folder, start } = run;
-      const pids = await readLauncher(folder);
-      const hasLauncher = isLauncherAlive({ folder, stepId, pids });
-      if (!hasLauncher && processesOfStep(start).length === 0) return [];
+  const started = await startedSteps(home, await runningSteps(home));
+  return started
+    .flatMap((one): StepProcesses[] => {
+      const { token, step, follower, workerPid, namespace, taskQueue } = one.running;
+      const { start } = one.run;
+      const launcherPid = hasLauncher(one) ? one.pids?.launcher : undefined;
+      if (launcherPid === undefined && processesOfStep(start).length === 0) return [];
       return [
         {
           ...{ token, job: childName(step.child), step: step.name, startedAt: start.startedAt },
-          ...(hasLauncher ? { launcherPid: pids!.launcher } : {}),
-          ...(follower === 'none' || workerPid === undefined ? {} : { workerPid }),
+          ...defined({ launcherPid, workerPid: follower === 'none' ? undefined : workerPid }),
           ...{ namespace, taskQueue },
         },
       ];
-    }),
-  );
-  return all.flat().sort((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
+    })
+    .sort((one, other) => Date.parse(one.startedAt) - Date.parse(other.startedAt));
 }

@@ -40,22 +40,24 @@ export function stepFailed(step: RunStep, details: StepFailureDetails): Applicat
   );
 }
 
-/** The step ended with exit code 0, but its $LONGHAUL_OUTPUT can't be used. */
-export function outputsUnusable(
-  step: RunStep,
-  problem: string,
-  details: StepFailureDetails,
+function failureOf(
+  { name }: RunStep,
+  text: string,
+  type: string,
+  ...details: StepFailureDetails[]
 ): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(`step "${step.name}": ${problem}`, STEP_FAILED, details);
+  return ApplicationFailure.nonRetryable(`step "${name}"${text}`, type, ...details);
+}
+
+/** The step ended with exit code 0, but its $LONGHAUL_OUTPUT can't be used. */
+export function outputsUnusable(step: RunStep, problem: string, details: StepFailureDetails) {
+  return failureOf(step, `: ${problem}`, STEP_FAILED, details);
 }
 
 export function stepTimedOut(step: RunStep, details: StepFailureDetails): ApplicationFailure {
   const limit = step.timeoutMinutes === undefined ? '' : ` of ${step.timeoutMinutes} min`;
-  return ApplicationFailure.nonRetryable(
-    `step "${step.name}" was ended: it took longer than its timeout-minutes${limit}`,
-    STEP_TIMED_OUT,
-    details,
-  );
+  const text = ` was ended: it took longer than its timeout-minutes${limit}`;
+  return failureOf(step, text, STEP_TIMED_OUT, details);
 }
 
 export const KILLED_FIRST = 'its worker was killed first';
@@ -69,41 +71,26 @@ export function stepNotRun(
   return ApplicationFailure.nonRetryable(`step${name} was not started: ${why}`, STEP_NOT_RUN);
 }
 
-export function stepInDoubt(
-  step: RunStep,
-  doubt: UnknownOutcomeReason,
-  details: StepFailureDetails,
-): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `step "${step.name}" is in doubt: ${UNKNOWN_OUTCOME_REASONS[doubt]}`,
-    STEP_IN_DOUBT,
-    details,
-  );
+export function stepInDoubt(step: RunStep, doubt: UnknownOutcomeReason, details: StepFailureDetails) {
+  return failureOf(step, ` is in doubt: ${UNKNOWN_OUTCOME_REASONS[doubt]}`, STEP_IN_DOUBT, details);
 }
 
 /** The log couldn't be written, so the step was ended: no step runs unlogged. */
 export function logLost(step: RunStep, error: unknown, details: StepFailureDetails): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `step "${step.name}" was ended: its log can't be written: ${describeSystemError(error)}`,
-    STEP_LOG_LOST,
-    details,
-  );
+  const text = ` was ended: its log can't be written: ${describeSystemError(error)}`;
+  return failureOf(step, text, STEP_LOG_LOST, details);
 }
 
 /** The step lacks something; `problem` says what, and how to fix it. */
 export function notStarted(step: RunStep, problem: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `step "${step.name}" couldn't be started: ${problem}`,
-    STEP_NOT_STARTED,
-  );
+  return failureOf(step, ` couldn't be started: ${problem}`, STEP_NOT_STARTED);
 }
 
 /** The host has no workspace for the step: its home was emptied, or belongs to another host. */
 export function workspaceMissing(step: RunStep, host: string): ApplicationFailure {
-  return ApplicationFailure.nonRetryable(
-    `step "${step.name}" couldn't be started: host ${host} has no workspace of ${childName(step.child)} any more; resume the operation to run the job from its start`,
-    WORKSPACE_MISSING,
-  );
+  const job = childName(step.child);
+  const text = ` couldn't be started: host ${host} has no workspace of ${job} any more; resume the operation to run the job from its start`;
+  return failureOf(step, text, WORKSPACE_MISSING);
 }
 
 export function describeSystemError(error: unknown): string {

@@ -27,6 +27,14 @@ export async function writeJson(path: string, value: unknown): Promise<void> {
   }
 }
 
+/** Whether a change succeeds, such as a rename that another process may have made first. */
+export function succeeds(change: Promise<unknown>): Promise<boolean> {
+  return change.then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Undefined when the file is missing or incomplete. */
 export async function readJson<T>(path: string): Promise<T | undefined> {
   try {

@@ -16,7 +16,7 @@ import { readLauncher, STOP_GRACE_MS } from './launcher/record.js';
 import { isLauncherAlive, startVariables } from './leftovers.js';
 import { StepLog } from './output/log.js';
 import { EVERYTHING_MASKED, masking, type Masking } from './output/mask.js';
-import { endOfRun, type StepEnd } from './outcome.js';
+import { endOfRun, type StepEnd, endStep, type EndedStep } from './outcome.js';
 import {
   claimRunning,
   isOwnRunning,
@@ -25,14 +25,12 @@ import {
   releaseRunning,
   removeRunning,
   runningSteps,
-  runOf,
   type FoundStep,
   type RunningStep,
 } from './running.js';
 import { secretsDigest, secretsOf } from './output/secrets.js';
 import { firstFile, readCursor, type Cursor } from './output/spool.js';
 import { StepFollower, type RunEnd } from './follower.js';
-import { endStep, type EndedStep } from './span.js';
 
 /** Time for another process to notice that it no longer follows a step, in milliseconds: several of its reads. */
 const HANDOVER_MS = 1_000;
@@ -115,11 +113,6 @@ export class HostSteps {
     }
   }
 
-  /** Records that a step may be running from now on, once its journal says so too. */
-  async recordStarting(running: RunningStep): Promise<void> {
-    await recordRunning(this.options.settings.home, running);
-  }
-
   /** Whether this process is starting a step, or reports its end. */
   isAttended(stepId: string): boolean {
     return this.#starting.has(stepId) || this.#followed.get(stepId)?.follower.attendant !== undefined;
@@ -137,10 +130,6 @@ export class HostSteps {
   leaveSpan(stepId: string): void {
     const { span } = this.#followed.get(stepId) ?? {};
     if (span) span.isAttended = false;
-  }
-
-  runOf(running: RunningStep): Promise<Attempt | undefined> {
-    return runOf(this.options.settings.home, running);
   }
 
   /** Makes this process follow a step. @returns false while another process does */
@@ -196,7 +185,7 @@ export class HostSteps {
     const isSame = (secrets: Record<string, string>) =>
       secretsDigest(key, start.stepId, secrets) === start.secretsDigest;
     const pids = await readLauncher(folder);
-    const isAlive = isLauncherAlive({ folder, stepId: start.stepId, pids });
+    const isAlive = isLauncherAlive({ folder, pids });
     for (const secrets of [
       currentSecrets(names, hostId(settings.home), environment),
       isAlive ? startVariables(pids!.launcher, names) : {},

@@ -19,19 +19,7 @@ export interface OperationFile {
   namespace: string;
 }
 
-export interface ChildPaths {
-  folder: string;
-  workspace: string;
-  inputs: string;
-  item: string;
-  artifacts: string;
-  tmp: string;
-  steps: string;
-  /** File that names the owning operation: its workflow ID and creation time. */
-  owner: string;
-  /** File that names the operation that took the folder over. */
-  takenOverBy: string;
-}
+export type ChildPaths = ReturnType<typeof childPaths>;
 
 export function workspacesFolder(home: string): string {
   return join(home, 'workspaces');
@@ -50,7 +38,7 @@ export function sharedInputsFile(folder: string, createdAt: string | undefined):
   return join(folder, `inputs.${createdAt === undefined ? 0 : Date.parse(createdAt)}.json`);
 }
 
-export function childPaths(home: string, workflowId: string, child: ChildId): ChildPaths {
+export function childPaths(home: string, workflowId: string, child: ChildId) {
   const folder = join(operationFolder(home, workflowId), encodeFileName(childName(child)));
   return {
     folder,
@@ -60,7 +48,9 @@ export function childPaths(home: string, workflowId: string, child: ChildId): Ch
     artifacts: join(folder, 'artifacts'),
     tmp: join(folder, 'tmp'),
     steps: join(folder, 'steps'),
+    /** File that names the owning operation: its workflow ID and creation time. */
     owner: join(folder, 'owner.json'),
+    /** File that names the operation that took the folder over. */
     takenOverBy: join(folder, 'taken-over-by.json'),
   };
 }

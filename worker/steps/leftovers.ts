@@ -28,7 +28,7 @@ export interface RunProcesses {
 }
 
 /** Whether the run's launcher lives. Its PID may now be another process's, date from an earlier boot, or be from a copied home. */
-export function isLauncherAlive({ folder, pids }: RunProcesses): boolean {
+export function isLauncherAlive({ folder, pids }: Pick<RunProcesses, 'folder' | 'pids'>): boolean {
   if (!pids || !isOfRun(pids, pids.launcher, pids.launcherStartedAt, folder)) return false;
   return hasOpen(pids.launcher, join(folder, FIRST_LAUNCHER_FILE));
 }

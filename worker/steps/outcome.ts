@@ -1,6 +1,6 @@
-/** Determines from the journal how a step ended, for the current run and an earlier one. */
+/** Determines from the journal how a step ended, for the current run and an earlier one, and records it as a span. */
 import { CancelledFailure } from '@temporalio/common';
-import type { RunStep, StepDone, StepFailureDetails } from '../../pipelines/run.js';
+import { type RunStep, type StepDone, type StepFailureDetails, childName } from '../../pipelines/run.js';
 import type { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import {
   logLost,
@@ -17,6 +17,9 @@ import { storedLastLines } from './output/log.js';
 import { EVERYTHING_MASKED, type Masking } from './output/mask.js';
 import { readOutputs } from './outputs.js';
 import type { RunEnd } from './follower.js';
+import { formatTrace, parseCarrier, type TraceContext } from '../../operations/wire/trace-context.js';
+import { spanIdOf, tracing } from '../../platform/observe/tracing/index.js';
+import { endAttempt, type AttemptRecord } from '../../activities/runtime/attempt-span.js';
 
 export interface StepEnd {
   folder: string;
@@ -143,4 +146,75 @@ async function resultTakenAsDone(
   const { folder, masking } = await endOf(latest);
   const { outputs } = await maskedOutputs(folder, masking);
   return { exitCode: 0, outputs };
+}
+
+/** A run of a step whose outcome Temporal has. */
+export interface EndedStep {
+  stepId: string;
+  token: string;
+  step: RunStep;
+  /** ISO 8601. */
+  startedAt: string;
+  end: StepEnd;
+  /** The attempt that started it. */
+  attempt: AttemptRecord;
+  /** Whether that attempt reports its own end. */
+  isAttended: boolean;
+}
+
+/**
+ * Variables that let the step's processes continue the trace. OpenTelemetry names them like the headers, in upper case.
+ *
+ * @param attempt undefined if the worker records no spans: the step then continues the attempt's own parent
+ */
+export function traceVariables(
+  trace: TraceContext | undefined,
+  attempt: AttemptRecord | undefined,
+  stepId: string,
+): Record<string, string> {
+  if (!trace) return {};
+  const context = attempt ? { ...trace, spanId: stepSpanId(stepId) } : trace;
+  const { traceparent, tracestate } = formatTrace(context);
+  return { TRACEPARENT: traceparent, ...(tracestate === undefined ? {} : { TRACESTATE: tracestate }) };
+}
+
+/** Exports a step's span, and the span of the attempt that started it unless that attempt does so itself. */
+export function endStep({ stepId, token, step, startedAt, end, attempt, isAttended }: EndedStep): void {
+  const parent = parseCarrier(attempt);
+  if (!parent) return;
+  const failure = failureOf(end);
+  const outcome = end.cause === 'canceled' ? 'canceled' : failure === undefined ? 'completed' : 'failed';
+  const span = tracing()?.startSpan(`RunStep:${step.name}`, {
+    parent,
+    spanId: stepSpanId(stepId),
+    startMs: Date.parse(startedAt),
+    attributes: {
+      'longhaul.token': token,
+      'longhaul.job': childName(step.child),
+      'longhaul.step': step.name,
+      'longhaul.outcome': outcome,
+      'process.exit.code': end.exit?.exitCode,
+    },
+  });
+  if (failure !== undefined) span?.fail(failure);
+  span?.end(endedMs(end));
+  if (!isAttended) endAttempt(attempt, { outcome, failure }, { 'longhaul.adopted': true });
+}
+
+/** The launcher's record has whole seconds: the step ended within that second, and before now. */
+function endedMs({ exit }: StepEnd): number {
+  return exit ? Math.min(Date.parse(exit.endedAt) + 999, Date.now()) : Date.now();
+}
+
+function stepSpanId(stepId: string): string {
+  return spanIdOf('step', stepId);
+}
+
+/** Type of the step's failure, like {@link stepOutcome}'s. */
+function failureOf({ exit, cause, lost }: StepEnd): string | undefined {
+  if (cause === 'canceled') return undefined;
+  if (lost) return 'StepLogLost';
+  if (cause === 'timeout') return 'StepTimedOut';
+  if (!exit || cause) return 'StepInDoubt';
+  return exit.exitCode === 0 ? undefined : 'StepFailed';
 }

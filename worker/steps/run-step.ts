@@ -26,11 +26,16 @@ import { startLauncher, type LaunchOptions } from './launcher/index.js';
 import { childPaths, type ChildPaths } from './layout.js';
 import { headingOf, StepLog } from './output/log.js';
 import { masking } from './output/mask.js';
-import { cancelled, earlierResult, stepOutcome, type StepEnd } from './outcome.js';
-import { releaseRunning, runningSteps, type RunningStep } from './running.js';
+import { cancelled, earlierResult, stepOutcome, type StepEnd, traceVariables } from './outcome.js';
+import {
+  recordRunning,
+  releaseRunning,
+  runningSteps,
+  type RunningStep,
+  type StepAttempt,
+} from './running.js';
 import { secretsDigest, secretsOf } from './output/secrets.js';
 import { writeCursor } from './output/spool.js';
-import { traceVariables } from './span.js';
 
 /** How long one attempt waits for storage or room on a full disk, in milliseconds: less than a step's shortest timeout. */
 const ROOM_LIMIT_MS = 5 * 60_000;
@@ -43,22 +48,9 @@ const REPLACED_LIMIT_MS = 60_000;
 /** Why an attempt stops waiting for its step. `given_up`: Temporal ended the attempt by a timeout, pause or reset. */
 export type StopReason = 'canceled' | 'shutdown' | 'given_up';
 
-export interface StepContext {
+export interface StepContext extends StepAttempt {
   settings: Pick<Settings, 'home' | 'project' | 'stepEnvironment' | 'stepsEndWithWorker'>;
   steps: HostSteps;
-  /** The operation's workflow ID: workspaces and logs are stored under it. */
-  operationId: string;
-  /** The activity's workflow. For an item in a page, it is a child workflow of the operation. */
-  workflowId: string;
-  runId: string;
-  namespace: string;
-  taskQueue: string;
-  token: string;
-  activityId: string;
-  /** Temporal's attempt of the activity, from 1. */
-  attempt: number;
-  /** Task token of the activity, base64. */
-  taskToken: string;
   /** Span of the attempt; undefined if none is recorded. */
   span?: AttemptRecord;
   /** Ends the wait for the step. Also ends the step if its reason, a {@link StopReason}, is `canceled`. */
@@ -156,10 +148,11 @@ function runningStepOf(step: RunStep, stepId: string, context: StepContext): Run
   const { operationId, token, workflowId, runId, namespace, taskQueue } = context;
   const { activityId, attempt, taskToken } = context;
   const { tool, principal, requestId, trace } = currentWork() ?? {};
-  const work = defined({ tool, principal, requestId, trace });
   return {
     ...{ stepId, operationId, token, workflowId, runId, namespace, taskQueue },
-    ...{ activityId, attempt, taskToken, step, work },
+    ...{ activityId, attempt, taskToken },
+    step,
+    work: defined({ tool, principal, requestId, trace }),
   };
 }
 
@@ -204,7 +197,8 @@ async function start(step: RunStep, context: StepContext, paths: ChildPaths): Pr
       if (attempts.length) await log.heading(headingOf(attempts.length + 1, startedAt, isInNewRun));
       const cursor = { file: 0, offset: 0, covered: 0, logBytes: await log.size() };
       await writeCursor(folder, cursor);
-      await steps.recordStarting(running);
+      // The journal says already that the step may run.
+      await recordRunning(settings.home, running);
       const contained = cgroup && makeCgroup(cgroup) ? { cgroup } : { subreaper: containment.subreaper };
       const launcher = await startLauncher({ ...launch, ...contained });
       return {

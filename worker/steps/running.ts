@@ -8,24 +8,29 @@ import type { RunStep } from '../../pipelines/run.js';
 import { encodeFileName } from '../../platform/home/file-name.js';
 import { processIdentity } from '../../platform/home/process-identity.js';
 import type { WorkContext } from '../../platform/observe/work-context.js';
-import { readJson, writeJson } from './files.js';
+import { readJson, succeeds, writeJson } from './files.js';
 import { findAttempts, type Attempt } from './journal.js';
 import { childPaths, runningStepsFolder } from './layout.js';
 
-export interface RunningStep {
-  stepId: string;
+/** The attempt of the activity that runs a step. */
+export interface StepAttempt {
+  /** The operation's workflow ID: workspaces and logs are stored under it. */
   operationId: string;
   token: string;
-  /** The activity's workflow. */
+  /** The activity's workflow. For an item in a page, it is a child workflow of the operation. */
   workflowId: string;
   runId: string;
   namespace: string;
   taskQueue: string;
   activityId: string;
-  /** Temporal's attempt of the activity. */
+  /** Temporal's attempt of the activity, from 1. */
   attempt: number;
   /** Task token of the activity, base64. Temporal accepts its heartbeats and its result from any process. */
   taskToken: string;
+}
+
+export interface RunningStep extends StepAttempt {
+  stepId: string;
   /** The step, without script and environment. */
   step: RunStep;
   /** Fields of log lines about the operation. */
@@ -67,11 +72,8 @@ export async function removeRunning(home: string, stepId: string): Promise<void>
 }
 
 /** Whether this process still follows a step: another one may have taken it over. */
-export async function isOwnRunning(home: string, stepId: string): Promise<boolean> {
-  return access(join(runningStepsFolder(home), ownFile(stepId))).then(
-    () => true,
-    () => false,
-  );
+export function isOwnRunning(home: string, stepId: string): Promise<boolean> {
+  return succeeds(access(join(runningStepsFolder(home), ownFile(stepId))));
 }
 
 /** Makes this process follow a step. @returns false if another process was faster */
@@ -150,10 +152,7 @@ function startOf(pid: number): string | undefined {
   return startedAt === undefined ? undefined : encodeFileName(startedAt);
 }
 
-async function renameRecord(home: string, from: string, to: string): Promise<boolean> {
+function renameRecord(home: string, from: string, to: string): Promise<boolean> {
   const folder = runningStepsFolder(home);
-  return rename(join(folder, from), join(folder, to)).then(
-    () => true,
-    () => false,
-  );
+  return succeeds(rename(join(folder, from), join(folder, to)));
 }

@@ -1,7 +1,6 @@
 /** Program that bundles workflows, forked by `bundleInChildProcess` with the worker's settings in its environment. Sends one message. */
 import { loadSettings } from '../../platform/settings/index.js';
-import { BundleError, bundleWorkflows, type BundleOptions } from './bundle.js';
-import type { BundleMessage } from './bundle-in-child.js';
+import { BundleError, bundleWorkflows, type BundleOptions, type BundleMessage } from './bundle.js';
 
 async function answer(): Promise<BundleMessage> {
   try {

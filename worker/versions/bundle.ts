@@ -2,18 +2,27 @@
  * Bundle of the workflow code that Temporal's sandbox runs: the runtime and all workflows. Longhaul's build bundles the shipped
  * workflows. A project's bundle is made at the worker's start and after edits, and reused until a file changes.
  */
+import { fork } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import type { Settings } from '../../platform/settings/index.js';
+import { type Settings, SettingsError, settingsToEnvironment } from '../../platform/settings/index.js';
 import { CODE_ROOT } from '../../platform/code-root.js';
 import { filesOf, isProjectFile, projectFilesOf } from '../../platform/project/index.js';
 import { ProjectError, type ProjectProblem } from '../../platform/project/problems.js';
 import { writeFileAtomically } from '../../platform/home/atomic-files.js';
-import { buildIdOf, digestOf, type BundleDigests } from './build-id.js';
+import {
+  buildIdOf,
+  digestOf,
+  type BundleDigests,
+  compileBundle,
+  type CompiledBundle,
+  type CompileOptions,
+} from './compile-bundle.js';
 import type { BundleProblem } from './bundle-problems.js';
-import { compileBundle, type CompiledBundle, type CompileOptions } from './compile-bundle.js';
 import type { CodeVersions, SourceTexts } from './kept-code.js';
+import { builtProgram } from '../../platform/home/program.js';
 
 const SHIPPED_BUNDLE = join(CODE_ROOT, 'workflow-bundle.js');
 
@@ -53,29 +62,48 @@ export class BundleError extends ProjectError {
   }
 }
 
-/** @throws BundleError */
-export async function workflowBundle(settings: Settings): Promise<string> {
-  return (await bundleWorkflows(settings)).codePath;
+/** The child sends exactly one. */
+export type BundleMessage =
+  { bundle: WorkflowBundle } | { problems: ProjectProblem[]; watched: string[] } | { failure: string };
+
+/** {@link bundleWorkflows} in a child process, so the worker's heartbeats continue and the bundler's memory is freed. @throws BundleError */
+export async function bundleInChildProcess(
+  settings: Settings,
+  options: BundleOptions = {},
+): Promise<WorkflowBundle> {
+  const stored = storedBundle(settings, options);
+  if (stored) return stored;
+  const child = fork(builtProgram('bundle-workflows'), [JSON.stringify(options)], {
+    env: { ...process.env, ...settingsToEnvironment(settings) },
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const [message] = (await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code, signal]) => [{ failure: `the bundler ended with ${code ?? signal}` }]),
+  ])) as [BundleMessage];
+  if (child.connected) child.disconnect();
+  if ('bundle' in message) return message.bundle;
+  if ('problems' in message) throw new BundleError(message.problems, message.watched);
+  throw new SettingsError(`the workflows can't be bundled: ${message.failure}`);
 }
 
 /** The bundle for these settings. Makes one if none is up to date, which takes 2 seconds. @throws BundleError */
 export async function bundleWorkflows(
   settings: Settings,
-  { leavesOut = false, kept, inspect }: BundleOptions = {},
+  options: BundleOptions = {},
 ): Promise<WorkflowBundle> {
+  const { leavesOut = false, kept, inspect } = options;
   if (kept) return bundleWithKept(settings, kept);
-  const stored = upToDateBundle(settings);
-  if (stored && (leavesOut || stored.problems.length === 0)) return stored;
+  const stored = storedBundle(settings, options);
+  if (stored) return stored;
   const { entryPath, bundlePath, infoPath } = pathsOf(settings);
   const cache = join(settings.home, 'cache');
   mkdirSync(cache, { recursive: true });
-  const activityFiles = projectFilesOf('activities', settings);
   const own = projectFilesOf('workflows', settings);
   const startedMs = Date.now();
   const paths = filesOf('workflows', settings);
-  const { project } = settings;
-  const options = { activityFiles, project, inspect };
-  let compiled = await compileBundle(paths, { entryPath, ...options });
+  let compiled = await compile(settings, paths, { entryPath, inspect });
   // The entry is written each time, so it doesn't count.
   const used = new Set(compiled.used.filter((path) => !path.startsWith(cache)));
   const missing = compiled.code === undefined ? compiled.missing.filter(isProjectFile) : [];
@@ -86,25 +114,37 @@ export async function bundleWorkflows(
     problems.push(...compiled.problems);
     const usable = leavesOut ? withoutProblems(compiled) : [];
     if (!usable.some((path) => own.includes(path))) throw new BundleError(problems, [...used, ...missing]);
-    const usableEntryPath = entryPath.replace(/\.cjs$/, '-usable.cjs');
-    compiled = await compileBundle(usable, { entryPath: usableEntryPath, ...options });
+    compiled = await compile(settings, usable, {
+      entryPath: entryPath.replace(/\.cjs$/, '-usable.cjs'),
+      inspect,
+    });
   }
   const info: BundleInfo = {
-    ...contentsOf(compiled, project),
+    ...contentsOf(compiled, settings.project),
     ingredients: Object.fromEntries([
       ...[...used].filter(isFile).map((path) => [path, changedAt(path) >= startedMs ? 0 : changedAt(path)]),
       ...missing.map((path) => [path, 0]),
     ]) as Record<string, number>,
-    problems: problems.map(({ path, line, column, message }) => ({
-      path,
-      message,
-      line,
-      column,
-    })),
+    problems: problems.map(({ isConflict: _isConflict, ...problem }) => problem),
   };
   writeFileAtomically(bundlePath, compiled.code);
   writeFileAtomically(infoPath, JSON.stringify(info));
   return { ...info, codePath: bundlePath, buildId: buildIdOf(info) };
+}
+
+function compile(
+  settings: Settings,
+  paths: readonly string[],
+  options: Pick<CompileOptions, 'entryPath' | 'kept' | 'inspect'>,
+): Promise<CompiledBundle> {
+  const { project } = settings;
+  return compileBundle(paths, { activityFiles: projectFilesOf('activities', settings), project, ...options });
+}
+
+/** An up-to-date bundle that serves this request. */
+function storedBundle(settings: Settings, { leavesOut, kept }: BundleOptions): WorkflowBundle | undefined {
+  const stored = kept ? undefined : upToDateBundle(settings);
+  return stored && (leavesOut || stored.problems.length === 0) ? stored : undefined;
 }
 
 export function upToDateBundle(settings: Settings): WorkflowBundle | undefined {
@@ -126,10 +166,8 @@ async function bundleWithKept(settings: Settings, kept: Record<string, string>):
     (path) => !isProjectFile(path) || usable.includes(path),
   );
   const { entryPath } = pathsOf(settings);
-  const compiled = await compileBundle(paths, {
+  const compiled = await compile(settings, paths, {
     entryPath: entryPath.replace(/\.cjs$/, '-kept.cjs'),
-    activityFiles: projectFilesOf('activities', settings),
-    project: settings.project,
     kept,
   });
   if (upToDateBundle(settings)?.digest !== bundle.digest) throw new Error('files have changed meanwhile');
@@ -142,17 +180,16 @@ async function bundleWithKept(settings: Settings, kept: Record<string, string>):
 /** Bundles the shipped workflows, for the build. @returns paths of all files in the bundle */
 export async function bundleShippedWorkflows(settings: Settings): Promise<string[]> {
   const entryPath = join(CODE_ROOT, 'workflow-entry.cjs');
-  const { project } = settings;
-  const compiled = await compileBundle(filesOf('workflows', settings), {
-    entryPath,
-    activityFiles: [],
-    project,
-  });
+  const compiled = await compile(settings, filesOf('workflows', settings), { entryPath });
   // They name this machine's folders, and would be packed.
   for (const path of compiled.entries) rmSync(path);
   if (compiled.code === undefined) throw new BundleError(compiled.problems, []);
   writeFileAtomically(SHIPPED_BUNDLE, compiled.code);
-  const info: BundleInfo = { ...contentsOf(compiled, project), ingredients: {}, problems: [] };
+  const info: BundleInfo = {
+    ...contentsOf(compiled, settings.project),
+    ingredients: {},
+    problems: [],
+  };
   writeFileAtomically(infoPathOf(SHIPPED_BUNDLE), JSON.stringify(info));
   return compiled.used;
 }

@@ -1,12 +1,16 @@
-/** One run of the SDK's bundler over files of workflows. */
-import { writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+/**
+ * One run of the SDK's bundler over files of workflows, and the build ID of the result: it names the bundle's modules, how they were bundled,
+ * and the SDK's version. Code of activities doesn't count, so a fix of an activity reaches open operations.
+ */
+import { writeFileSync, existsSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { createHash } from 'node:crypto';
+import { createRequire } from 'node:module';
 import { bundleWorkflowCode, DefaultLogger, type BundleOptions } from '@temporalio/worker';
 import { builtinModule, CODE_ROOT } from '../../platform/code-root.js';
-import { SANDBOX_ENTRIES, SDK_PACKAGES } from '../../platform/project/index.js';
-import { digestsOf, type BundleDigests } from './build-id.js';
+import { SANDBOX_ENTRIES, SDK_PACKAGES, isProjectFile } from '../../platform/project/index.js';
 import { completeBundle, entryCode, PRELOAD_CODE } from './bundle-entry.js';
-import { bundledFile, type BundledFile, type Compilation } from './bundle-graph.js';
+import { bundledFile, type BundledFile, type Compilation, pathOf } from './bundle-graph.js';
 import { conflictsOf, problemOfSdk, problemsOf, type BundleProblem } from './bundle-problems.js';
 import { originalOf } from './kept-code.js';
 
@@ -132,4 +136,48 @@ function sandboxed(packages: Record<string, string>): Record<string, string> {
 function modulesAbove(folder: string): string[] {
   const above = dirname(folder);
   return [join(folder, 'node_modules'), ...(above === folder ? [] : modulesAbove(above))];
+}
+
+const SDK_VERSION = (createRequire(import.meta.url)('@temporalio/worker/package.json') as { version: string })
+  .version;
+
+/** Modules that decide how a bundle is made. */
+const BUNDLERS = ['worker/versions/compile-bundle', 'worker/versions/bundle-entry'].map(builtinModule);
+
+/** Digests of a bundle's contents, equal on every machine and in every folder. */
+export interface BundleDigests {
+  digest: string;
+  /** Digest of the modules outside of the project: Longhaul's and those in packages. */
+  runtimeDigest: string;
+}
+
+/** @param entries modules written for this bundle; they name folders of this machine */
+function digestsOf({ modules }: Compilation, project: string, entries: readonly string[]): BundleDigests {
+  const own = [...modules].map(pathOf).filter((path) => path !== undefined && !entries.includes(path));
+  const files = [...new Set(own as string[])].filter((path) => existsSync(path));
+  const runtime = [...BUNDLERS, ...files.filter((path) => !isProjectFile(path))];
+  const read = (paths: readonly string[]) =>
+    digestOf(new Map(paths.map((path) => [path, readFileSync(path)])), project);
+  return { digest: read([...runtime, ...files.filter(isProjectFile)]), runtimeDigest: read(runtime) };
+}
+
+/** Build ID of a bundle, such as `1.24.0-3f9c0a12b4d5e6f7`. */
+export function buildIdOf({ digest }: Pick<BundleDigests, 'digest'>): string {
+  return `${SDK_VERSION}-${digest.slice(0, 16)}`;
+}
+
+/** @param contents path -> content */
+export function digestOf(contents: ReadonlyMap<string, string | Buffer>, project: string): string {
+  const folder = existsSync(project) ? realpathSync(project) : project;
+  const lines = [...contents].map(
+    ([path, content]) => `${nameOf(path, folder)} ${createHash('sha256').update(content).digest('hex')}\n`,
+  );
+  return createHash('sha256').update(lines.sort().join('')).digest('hex');
+}
+
+/** Path of a module, free of this machine's folders. */
+function nameOf(path: string, project: string): string {
+  if (path.startsWith(CODE_ROOT)) return `longhaul/${relative(CODE_ROOT, path)}`;
+  const [, inPackages] = /.*\/node_modules\/(.*)$/.exec(path) ?? [];
+  return inPackages === undefined ? `project/${relative(project, path)}` : `packages/${inPackages}`;
 }

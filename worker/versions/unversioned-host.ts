@@ -8,8 +8,8 @@ import { quote } from '../../platform/temporal/visibility-query.js';
 import type { WorkflowBundle } from './bundle.js';
 import type { CodeVersions, KeptCode } from './kept-code.js';
 import type { ReplayCheck, ReplayFailure } from '../replay/replay-check.js';
-import type { WorkerGroup } from '../process/worker-group.js';
-import type { Refusal, WorkflowHost } from './workflow-host.js';
+import type { WorkerGroup } from '../process/workers.js';
+import type { Refusal, WorkflowHost } from './workflow-code.js';
 
 export interface UnversionedHostOptions {
   logger: Logger;

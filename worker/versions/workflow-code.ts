@@ -8,14 +8,28 @@ import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/observe/log.js';
 import { filesOf, isProjectFile } from '../../platform/project/index.js';
 import { formatProjectProblem, type ProjectProblem } from '../../platform/project/problems.js';
-import { BundleError, upToDateBundle, type WorkflowBundle } from './bundle.js';
-import { bundleInChildProcess } from './bundle-in-child.js';
-import type { Refusal, WorkflowHost } from './workflow-host.js';
+import { BundleError, upToDateBundle, type WorkflowBundle, bundleInChildProcess } from './bundle.js';
 
-export interface WorkflowCodeOptions {
-  settings: Settings;
-  logger: Logger;
-  host: WorkflowHost;
+/** Why a bundle, or a workflow in it, doesn't run yet. */
+export interface Refusal {
+  /** Fields of the log line. */
+  about: object;
+  /** Reason that the code does not run, and what to do. */
+  message: string;
+}
+
+export interface WorkflowHost {
+  /** Runs the worker's first bundle. @returns the parts that don't run */
+  start(bundle: WorkflowBundle): Promise<Refusal[]>;
+  /** Runs a bundle made after edits. @returns the parts that don't run; their previous code keeps running */
+  take(bundle: WorkflowBundle): Promise<Refusal[]>;
+  /** Whether refused parts may run by now. */
+  mayTake(): Promise<boolean>;
+  /** Number of activities that a drain waits for. */
+  readonly drainingCount: number;
+  /** Resolves once stopped; rejects if a Worker fails. */
+  readonly done: Promise<void>;
+  stop(): void;
 }
 
 export class WorkflowCode {
@@ -25,16 +39,14 @@ export class WorkflowCode {
   readonly #changes = new PQueue({ concurrency: 1 });
 
   constructor(
-    private readonly parts: WorkflowCodeOptions,
+    private readonly settings: Settings,
+    private readonly logger: Logger,
+    readonly host: WorkflowHost,
     private current: WorkflowBundle,
   ) {}
 
-  get host(): WorkflowHost {
-    return this.parts.host;
-  }
-
   start(): Promise<void> {
-    return this.#changes.add(async () => this.#note(await this.parts.host.start(this.current)));
+    return this.#changes.add(async () => this.#note(await this.host.start(this.current)));
   }
 
   exports(): string[] {
@@ -45,7 +57,7 @@ export class WorkflowCode {
   codeOf(workflow: string): { file: string | undefined; code: string } {
     const { paths, exports } = this.current;
     const path = paths[workflow];
-    return { file: path && relative(this.parts.settings.project, path), code: exports[workflow] ?? '' };
+    return { file: path && relative(this.settings.project, path), code: exports[workflow] ?? '' };
   }
 
   fileProblems(): ProjectProblem[] {
@@ -62,16 +74,15 @@ export class WorkflowCode {
 
   watched(): string[] {
     const made = Object.keys(this.current.ingredients);
-    const all = [...filesOf('workflows', this.parts.settings), ...made, ...(this.#error?.watched ?? [])];
+    const all = [...filesOf('workflows', this.settings), ...made, ...(this.#error?.watched ?? [])];
     return [...new Set(all.filter(isProjectFile))];
   }
 
   reload(): Promise<void> {
     return this.#changes.add(async () => {
-      const { settings, logger } = this.parts;
-      if (!this.#error && isSame(upToDateBundle(settings), this.current)) return;
+      if (!this.#error && isSame(upToDateBundle(this.settings), this.current)) return;
       try {
-        const bundle = await bundleInChildProcess(settings);
+        const bundle = await bundleInChildProcess(this.settings);
         this.#error = undefined;
         await this.#take(bundle);
       } catch (error) {
@@ -80,7 +91,7 @@ export class WorkflowCode {
         this.#error = error;
         if (error.message === known) return;
         for (const problem of error.problems)
-          logger.error({}, `${formatProjectProblem(problem)}; all workflows run as they were before`);
+          this.logger.error({}, `${formatProjectProblem(problem)}; all workflows run as they were before`);
       }
     });
   }
@@ -88,21 +99,20 @@ export class WorkflowCode {
   /** Runs what the host refused before, once the host takes it. */
   retry(): Promise<void> {
     return this.#changes.add(async () => {
-      if (this.#refusals.length === 0 || !isSame(upToDateBundle(this.parts.settings), this.current)) return;
-      if (await this.parts.host.mayTake()) await this.#take(this.current);
+      if (this.#refusals.length === 0 || !isSame(upToDateBundle(this.settings), this.current)) return;
+      if (await this.host.mayTake()) await this.#take(this.current);
     });
   }
 
   async #take(bundle: WorkflowBundle): Promise<void> {
-    this.#note(await this.parts.host.take(bundle));
+    this.#note(await this.host.take(bundle));
     this.current = bundle;
   }
 
   #note(refusals: Refusal[]): void {
     const known = new Set(this.#refusals.map(({ message }) => message));
     this.#refusals = refusals;
-    for (const { about, message } of refusals)
-      if (!known.has(message)) this.parts.logger.error(about, message);
+    for (const { about, message } of refusals) if (!known.has(message)) this.logger.error(about, message);
   }
 }
 

@@ -82,16 +82,16 @@ export function handleDropHost(onDrop?: (host: string) => void): void {
   );
 }
 
-/** Waits for a host that has not taken work. @returns undefined once it is back. @throws CancelledFailure */
-function awaitHost(host: string): Promise<LostHost | undefined> {
-  let watch = watches.get(host);
-  if (!watch) {
-    watch = watchHost(host).finally(() => watches.delete(host));
-    watches.set(host, watch);
-  }
-  return watch;
+/** The open watch or check of a host, or a new one: all jobs share it. */
+function shared<T>(open: Map<string, Promise<T>>, host: string, begin: () => Promise<T>): Promise<T> {
+  const running = open.get(host);
+  if (running) return running;
+  const begun = begin().finally(() => open.delete(host));
+  open.set(host, begun);
+  return begun;
 }
 
+/** Waits for a host that has not taken work. @returns undefined once it is back. @throws CancelledFailure */
 async function watchHost(host: string): Promise<LostHost | undefined> {
   if (dropped.has(host)) return DROPPED;
   const outcome = await unlessDropped(host, () => watchPresence({ host, since: new Date().toISOString() }));
@@ -193,23 +193,18 @@ function endingWaitMs(): number {
 
 /** Whether a host that took no work after a cancel is absent rather than busy. */
 function isAbsent(host: string): Promise<boolean> {
-  let look = endingLooks.get(host);
-  if (!look) {
+  return shared(endingLooks, host, () => {
     // Answered at once: whether the host polled in that time.
     const since = new Date(Date.now() - LOOK_MS).toISOString();
-    look = watchPresence({ host, since, limitMs: LOOK_MS })
-      .then(({ isBack }) => !isBack)
-      .finally(() => endingLooks.delete(host));
-    endingLooks.set(host, look);
-  }
-  return look;
+    return watchPresence({ host, since, limitMs: LOOK_MS }).then(({ isBack }) => !isBack);
+  });
 }
 
 async function awaited({ record, host }: HostedJob): Promise<LostHost | undefined> {
   const { statusMessage } = record;
   record.statusMessage = `host ${host} does not answer`;
   try {
-    return await awaitHost(host);
+    return await shared(watches, host, () => watchHost(host));
   } finally {
     if (statusMessage === undefined) delete record.statusMessage;
     else record.statusMessage = statusMessage;

@@ -3,6 +3,7 @@
  * started. All jobs and steps share one history. Only a job with too many items for it runs them in child workflows, its pages.
  */
 import { ApplicationFailure, setHandler, workflowInfo } from '@temporalio/workflow';
+import { listed } from '../../operations/json/counted.js';
 import { itemsPerPage, MAX_RUN_EVENTS, planHistory } from '../../pipelines/history-size.js';
 import {
   INPUTS_QUERY,
@@ -19,7 +20,7 @@ import { runJobs } from './jobs.js';
 import { partialResult, pipelineResult } from './outputs.js';
 import { dropHostOfPages, handleReturnedSlots, Page, pagesOf } from './pages.js';
 import { countStepsOf, showProgress } from './progress.js';
-import { applyResume, applyResumeToPages, holdGates } from './resume.js';
+import { applyResume, holdGates } from './resume.js';
 import { Slots } from './slots.js';
 import { children as showChildren, cleanup, partial, progress } from '../runtime/index.js';
 import { startMemo } from '../runtime/state.js';
@@ -42,8 +43,7 @@ export async function pipeline(run: PipelineRun): Promise<Record<string, unknown
   handleDropHost(dropHostOfPages);
   handleReturnedSlots();
   if (run.resume) {
-    applyResume(run.pipeline, children, run.resume);
-    applyResumeToPages(run.pipeline, pages, run.resume);
+    applyResume(run.pipeline, { children, pages }, run.resume);
     holdGates(run.pipeline, jobs);
   }
   progress({ total: parts.reduce((sum, part) => sum + stepsOf(part), 0) });
@@ -116,10 +116,7 @@ function stepsOf(part: JobPart): number {
 function failureOf(failures: ChildFailure[], count: number): ApplicationFailure {
   const [first, ...others] = failures;
   const { message, type } = first!;
-  const named = others.slice(0, NAMED_FAILURES).map(({ name }) => name);
-  const more = count - 1 - named.length;
-  const also = named.length
-    ? `\n\nAlso failed: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`
-    : '';
+  const names = others.map(({ name }) => name);
+  const also = names.length ? `\n\nAlso failed: ${listed(names, NAMED_FAILURES, count - 1)}` : '';
   return ApplicationFailure.nonRetryable(message + also, type);
 }

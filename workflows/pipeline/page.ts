@@ -75,23 +75,17 @@ async function takeOver(
     summary: 'reading the earlier operation',
   });
   const earlier = await readPipelinePage(pageId);
-  applyResume(pipeline, children, { workflowId, children: earlier, ...(from ? { from } : {}) });
+  applyResume(pipeline, { children }, { workflowId, children: earlier, ...(from ? { from } : {}) });
   for (const child of children) child.holdGates(areJobsBehind);
 }
 
 async function runAll({ artifacts }: PageRun, children: Child[], slots: Slots): Promise<void> {
   let waiting = children.length;
   let running = children.length;
+  const isStarted = () => waiting === 0;
+  const isDone = () => running === 0;
   const returning = new CancellationScope();
-  void returning
-    .run(() =>
-      returnSlots(
-        slots,
-        () => waiting === 0,
-        () => running === 0,
-      ),
-    )
-    .catch(() => undefined);
+  returning.run(() => returnSlots(slots, isStarted, isDone)).catch(() => undefined);
   try {
     await slots.runAll(children, (child) => {
       waiting -= 1;

@@ -9,6 +9,7 @@ import {
   workflowInfo,
   type ChildWorkflowHandle,
 } from '@temporalio/workflow';
+import { listed } from '../../operations/json/counted.js';
 import { defined } from '../../operations/json/defined.js';
 import { pageWorkflowId } from '../../pipelines/parts.js';
 import type { ChildRecord } from '../../operations/record.js';
@@ -196,9 +197,8 @@ export class Page implements JobPart {
       failureCount === 0 && hasGates(this.job) && (!this.earlier || this.earlier.areJobsBehind);
     if (isApproved) Object.assign(this.record, defined({ approvedFor: this.run.approvedFor }));
     if (failureCount > 0) {
-      const named = failures.slice(0, SHOWN_FAILURES).map(({ name }) => name);
-      const more = failureCount - named.length;
-      this.record.statusMessage = `${failureCount} of ${this.count} failed: ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+      const names = failures.map(({ name }) => name);
+      this.record.statusMessage = `${failureCount} of ${this.count} failed: ${listed(names, SHOWN_FAILURES, failureCount)}`;
     }
     this.#countSteps();
   }

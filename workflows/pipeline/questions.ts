@@ -1,5 +1,6 @@
 /** Input requests of pipelines. */
 import { ApplicationFailure } from '@temporalio/workflow';
+import { listed, shortened } from '../../operations/json/counted.js';
 import { defined } from '../../operations/json/defined.js';
 import type { ChildStatus } from '../../operations/record.js';
 import type { JsonSchema } from '../../operations/tool/schema.js';
@@ -18,7 +19,9 @@ export async function awaitApproval(
   { message, fields, approvers, fourEyes }: Approval,
   outputs: Record<string, string>,
 ): Promise<Record<string, unknown>> {
-  const shown = Object.entries(outputs).map(([key, value]) => `${key}: ${shortened(value)}`);
+  const shown = Object.entries(outputs).map(
+    ([key, value]) => `${key}: ${shortened(value, OUTPUT_CHARACTERS)}`,
+  );
   const question = [`${job} / ${step}: ${message}`, ...(shown.length ? ['', ...shown] : [])].join('\n');
   const declined = () => ApplicationFailure.nonRetryable(`step "${step}" was not approved`, 'Declined');
   const answer = await requestInput(fields ?? YES_OR_NO, question, defined({ approvers, fourEyes }));
@@ -75,11 +78,13 @@ export interface HostQuestion {
 /** Asks what to do when the host with a job's workspace is lost. Declining means `give_up`. */
 export function askAboutHost(question: HostQuestion): Promise<HostDecision> {
   const { job, host, what, why, repeated, mayRun, isDropped } = question;
-  const named = repeated.slice(0, SHOWN_STEPS).map((step) => `"${step}"`);
-  const others = repeated.length > SHOWN_STEPS ? ` and ${repeated.length - SHOWN_STEPS} more` : '';
+  const steps = listed(
+    repeated.map((step) => `"${step}"`),
+    SHOWN_STEPS,
+  );
   const message = [
     `The host ${host}, which has the workspace of ${job}, ${why}: ${what} of ${job} can't continue.`,
-    `Not idempotent, and run again if the job starts again: ${named.join(', ')}${others}.`,
+    `Not idempotent, and run again if the job starts again: ${steps}.`,
     ...(mayRun ? [`If the host is only cut off, ${what} may still run there.`] : []),
   ].join('\n');
   return choose<HostDecision>(message, {
@@ -117,10 +122,4 @@ async function choose<D extends string>(
   };
   const answer = await requestInput(schema, message);
   return (answer.action === 'decline' ? 'give_up' : (answer.content as { decision: D }).decision) as D;
-}
-
-function shortened(text: string): string {
-  return text.length > OUTPUT_CHARACTERS
-    ? `${text.slice(0, OUTPUT_CHARACTERS)} ... (${text.length} characters)`
-    : text;
 }

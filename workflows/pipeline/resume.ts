@@ -8,11 +8,11 @@ import { jobsBeforeWork } from './gates.js';
 import type { JobPart } from './job-part.js';
 import type { Page } from './pages.js';
 
-/** Copies an earlier operation's finished jobs and steps into this one's children that have no pages. */
+/** Copies an earlier operation's finished jobs and steps into this one's children, and its pages' results into this one's pages. */
 export function applyResume(
   pipeline: Pipeline,
-  children: Child[],
-  { workflowId, children: earlier, from }: PipelineResume,
+  { children, pages = [] }: { children: Child[]; pages?: Page[] },
+  { workflowId, children: earlier, pages: results = {}, from }: PipelineResume,
 ): void {
   const byName = new Map(earlier.map((record) => [record.name, record]));
   const runAgain = dueAgain(pipeline, earlier, from);
@@ -23,16 +23,6 @@ export function applyResume(
     if (before.status === 'completed' && !isStart) copyFinished(child, before, workflowId);
     else continueChild(child, before, workflowId, isStart ? from.step : undefined);
   }
-}
-
-/** Does the same for the pages of this operation. */
-export function applyResumeToPages(
-  pipeline: Pipeline,
-  pages: Page[],
-  { workflowId, children: earlier, pages: results = {}, from }: PipelineResume,
-): void {
-  const byName = new Map(earlier.map((record) => [record.name, record]));
-  const runAgain = dueAgain(pipeline, earlier, from);
   for (const page of pages) {
     const before = byName.get(page.name);
     if (!before || runAgain.has(jobOf(page.name))) continue;

@@ -58,7 +58,6 @@ export async function runStep(
 ): Promise<StepDone> {
   const { pipeline, job, id } = child;
   const { approval } = child.record;
-  const where = `${child.record.name} / ${step.name}`;
   const request: RunStep = {
     child: id,
     step: number,
@@ -79,9 +78,7 @@ export async function runStep(
         mayHaveBegun: request.round > 1 || step.retry !== undefined,
         isLast: child.isEnding,
       };
-      return await runOnHost(child, about, (queueWaitMs) =>
-        schedule(child, step, where, request, queueWaitMs),
-      );
+      return await runOnHost(child, about, (queueWaitMs) => stepActivity(child, step, queueWaitMs)(request));
     } catch (error) {
       if (isCancellation(error) || !(error instanceof ActivityFailure)) throw error;
       const { cause } = error;
@@ -94,7 +91,7 @@ export async function runStep(
         continue;
       }
       const decision = await withInputRequired([child.record, record], () =>
-        askAboutUnknownOutcome(where, cause.message, failureDetails(cause)),
+        askAboutUnknownOutcome(placeOf(child, step), cause.message, failureDetails(cause)),
       );
       if (decision === 'give_up') throw error;
       if (decision === 'run_again') request.round += 1;
@@ -103,13 +100,11 @@ export async function runStep(
   }
 }
 
-function schedule(
-  child: StepOwner,
-  step: Step,
-  where: string,
-  request: RunStep,
-  queueWaitMs: number,
-): Promise<StepDone> {
+function placeOf({ record }: StepOwner, step: Step): string {
+  return `${record.name} / ${step.name}`;
+}
+
+function stepActivity(child: StepOwner, step: Step, queueWaitMs: number) {
   const { attempts = 1, backoffSeconds = 5 } = step.retry ?? {};
   const { runPipelineStep } = proxyActivities<typeof activities>({
     taskQueue: stepTaskQueue(workflowInfo().taskQueue, child.host),
@@ -124,9 +119,9 @@ function schedule(
       backoffCoefficient: 2,
       maximumInterval: '1h',
     },
-    summary: where,
+    summary: placeOf(child, step),
   });
-  return runPipelineStep(request);
+  return runPipelineStep;
 }
 
 function minutes(count: number): number {

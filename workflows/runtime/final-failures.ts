@@ -12,6 +12,7 @@ import {
 } from '@temporalio/workflow';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { humanDuration, divideCleanup } from '../../operations/tool/budgets.js';
+import { shortened } from '../../operations/json/counted.js';
 import { defined } from '../../operations/json/defined.js';
 import { isRetryable, type ErrorKind, type OperationError } from '../../operations/errors.js';
 import { lossIn } from '../../operations/json/lossless.js';
@@ -64,12 +65,12 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
   const code = isProtocol
     ? ((root as ApplicationFailure).details?.[0] as { code?: number } | undefined)?.code
     : undefined;
-  const cause = root.cause && shorten(root.cause.message);
-  const message = shorten(
+  const cause = root.cause && shortened(root.cause.message, MESSAGE_LIMIT);
+  const whole =
     root instanceof WorkflowExecutionAlreadyStartedError
       ? `a workflow with the ID "${root.workflowId}" has been started already: give each child an ID of its own`
-      : root.message,
-  );
+      : root.message;
+  const message = shortened(whole, MESSAGE_LIMIT);
   const kind = isProtocol ? 'protocol' : (KINDS[type ?? ''] ?? 'failed');
   const error = {
     kind,
@@ -84,12 +85,6 @@ export function failureWithDetails(failure: unknown): ApplicationFailure {
     details: [closingDetails(error)],
     ...(failure instanceof Error && isShort(failure) && !losesDetails(failure) ? { cause: failure } : {}),
   });
-}
-
-function shorten(message: string): string {
-  return message.length > MESSAGE_LIMIT
-    ? `${message.slice(0, MESSAGE_LIMIT)} ... (${message.length} characters)`
-    : message;
 }
 
 function isShort(failure: Error): boolean {

@@ -173,19 +173,16 @@ function complete(schema: JsonSchema, content: Record<string, unknown>): Record<
 }
 
 /** Temporal doesn't let a workflow cancel itself, so a local activity requests it. */
-const { [REQUEST_CANCEL_ACTIVITY]: requestCancel } = proxyLocalActivities<
-  Record<typeof REQUEST_CANCEL_ACTIVITY, (reason?: string) => Promise<void>>
->({ startToCloseTimeout: '10s' });
+const { [REQUEST_CANCEL_ACTIVITY]: requestCancel, [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<{
+  [REQUEST_CANCEL_ACTIVITY]: (reason?: string) => Promise<void>;
+  [VERIFY_ANSWER_ACTIVITY]: (proof: AnswerProof) => Promise<string | null>;
+}>({ startToCloseTimeout: '10s' });
 
 /** Turns the signal into Temporal's cancel request: the workflow then closes as cancelled, not as failed. */
 async function cancel(reason?: string): Promise<void> {
   changeState({ cancelRequestedAt: new Date().toISOString(), ...(reason ? { cancelReason: reason } : {}) });
   await requestCancel(reason);
 }
-
-const { [VERIFY_ANSWER_ACTIVITY]: verify } = proxyLocalActivities<
-  Record<typeof VERIFY_ANSWER_ACTIVITY, (proof: AnswerProof) => Promise<string | null>>
->({ startToCloseTimeout: '10s' });
 
 /**
  * Who answered, if the signature is for this answer; else nothing. A local activity verifies that the key's holder made it, for questions

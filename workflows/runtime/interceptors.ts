@@ -46,10 +46,9 @@ import {
   notifyParent,
   partName,
 } from './parts.js';
-import { runActivity, unawaitedCalls } from './activity-calls.js';
-import { countFirstQueueTime } from './queue-time.js';
+import { runActivity, unawaitedCalls, countFirstQueueTime } from './activity-calls.js';
 import { startedMs } from './measure.js';
-import { traceInbound, traceOutbound } from './trace.js';
+import { traceInbound, traceOutbound, type Outbound } from './trace.js';
 import { hasQueue, returnTurn, takeTurn } from './turn.js';
 import { assertOwnStart, assertScheduledStart, newOriginMemo, ofOrigin, originMemo } from './signature.js';
 import { showDetails } from './current-details.js';
@@ -118,7 +117,6 @@ function forOperations<I, R>(
 }
 
 type Inbound = NonNullable<NonNullable<WorkflowInterceptors['inbound']>[number]['execute']>;
-type Outbound = NonNullable<WorkflowInterceptors['outbound']>[number];
 
 type Internals = NonNullable<WorkflowInterceptors['internals']>[number];
 

@@ -7,7 +7,6 @@ import {
   defaultPayloadConverter,
   proxyLocalActivities,
   workflowInfo,
-  type WorkflowInterceptors,
 } from '@temporalio/workflow';
 import type { Headers } from '@temporalio/common';
 import { parseSignature, startDigest } from '../../operations/wire/signatures.js';
@@ -21,6 +20,7 @@ import {
   type ScheduledStart,
 } from '../../operations/wire/index.js';
 import { isContinued, operation, partMemo, startMemo } from './state.js';
+import type { Outbound } from './trace.js';
 
 /** Asserts that this run is what its memo claims, as far as workflow code sees. @throws ApplicationFailure `longhaul.unsigned` */
 export function assertOwnStart(args: readonly unknown[]): void {
@@ -80,8 +80,6 @@ export function newOriginMemo(): Record<string, OriginMemo> {
   const { operationId, signature } = operation();
   return signature === undefined ? {} : { [ORIGIN_MEMO]: { operationId, signature } };
 }
-
-type Outbound = NonNullable<WorkflowInterceptors['outbound']>[number];
 
 /** Headers for an activity of a workflow with an {@link OriginMemo}: its worker verifies them. */
 function originHeaders({ operationId, signature }: OriginMemo): Headers {

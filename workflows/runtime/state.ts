@@ -74,25 +74,29 @@ export function partMemo(): PartMemo | undefined {
 export function operation(): Omit<PartMemo, 'version' | 'name'> {
   assertInWorkflow();
   const { workflowId } = workflowInfo();
-  const { principal, tool, inputWaitSeconds, operatorAnswers, signature } = startMemo() ?? {};
-  const { traceparent, startRequestId, changedBy, output } = startMemo() ?? {};
-  const { cleanupSeconds = DEFAULT_CLEANUP_SECONDS } = startMemo() ?? {};
-  const own = defined({
-    inputWaitSeconds,
-    operatorAnswers,
-    signature,
-    traceparent,
-    startRequestId,
-    changedBy,
-    output,
-    principal: principal === ANONYMOUS ? undefined : principal,
-  });
-  return (
-    partMemo() ?? {
-      ...{ operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, cleanupSeconds },
-      ...own,
-    }
-  );
+  const part = partMemo();
+  if (part) return part;
+  const {
+    principal,
+    tool,
+    cleanupSeconds = DEFAULT_CLEANUP_SECONDS,
+    ...memo
+  }: Partial<StartMemo> = startMemo() ?? {};
+  const { inputWaitSeconds, operatorAnswers, signature, traceparent, startRequestId, changedBy, output } =
+    memo;
+  return {
+    ...{ operationId: workflowId, token: tokenOf(principal!, workflowId), tool: tool!, cleanupSeconds },
+    ...defined({
+      inputWaitSeconds,
+      operatorAnswers,
+      signature,
+      traceparent,
+      startRequestId,
+      changedBy,
+      output,
+    }),
+    ...(principal === ANONYMOUS ? {} : defined({ principal })),
+  };
 }
 
 /**
@@ -148,25 +152,18 @@ export function changeState(changes: Partial<OperationState>): void {
     if (Object.keys(changes.inputRequests).length === 0) delete current.questionsSince;
     else current.questionsSince ??= updatedAt;
   }
-  for (const key of Object.keys(changes) as (keyof OperationState)[]) unwritten.add(fieldOf(key));
+  for (const key of Object.keys(changes) as (keyof OperationState)[])
+    unwritten.add(FIELDS[key] ?? STATE_MEMO);
 }
 
-/** The memo field that a change has to be written to. */
-function fieldOf(key: keyof OperationState): MemoField | 'progress' {
-  switch (key) {
-    case 'progress':
-      return 'progress';
-    case 'inputRequests':
-      return INPUT_MEMO;
-    case 'answers':
-    case 'refusedAnswers':
-      return DETAILS_MEMO;
-    case 'partial':
-      return PARTIAL_MEMO;
-    default:
-      return STATE_MEMO;
-  }
-}
+/** The memo field that a change has to be written to. Default: the small one. */
+const FIELDS: Partial<Record<keyof OperationState, MemoField | 'progress'>> = {
+  progress: 'progress',
+  inputRequests: INPUT_MEMO,
+  answers: DETAILS_MEMO,
+  refusedAnswers: DETAILS_MEMO,
+  partial: PARTIAL_MEMO,
+};
 
 export function withdrawQuestion(key: string): void {
   questions.delete(key);

@@ -15,7 +15,7 @@ import { TRACE_SINK, type RunOutcome, type TraceSinks } from '../../operations/s
 import { isFinalFailure } from './final-failures.js';
 
 type Inbound = NonNullable<WorkflowInterceptors['inbound']>[number];
-type Outbound = NonNullable<WorkflowInterceptors['outbound']>[number];
+export type Outbound = NonNullable<WorkflowInterceptors['outbound']>[number];
 
 /** Header of the start. */
 let started: Payload | undefined;

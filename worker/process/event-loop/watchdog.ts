@@ -4,6 +4,8 @@
  */
 import { url as debuggerUrl } from 'node:inspector';
 import { Worker as Thread } from 'node:worker_threads';
+import { basename, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Context } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import { LRUCache } from 'lru-cache';
@@ -25,7 +27,6 @@ import {
   type ThreadMessage,
   type Verdict,
 } from './sample.js';
-import { currentStack, shownFrames } from './stack.js';
 
 /** Failure type of an activity that blocked a worker's event loop. */
 const EVENT_LOOP_BLOCKED = 'event_loop_blocked';
@@ -35,6 +36,16 @@ const ADVICE = 'move the work to a worker thread or child process, or await betw
 const VERDICT_LIMIT_MS = 5_000;
 /** Number of activities with logs, and with a warning, that are remembered. */
 const REMEMBERED_ACTIVITIES = 1_000;
+
+const STACK_FRAMES = 40;
+/** A failure shows so many frames. */
+const SHOWN_FRAMES = 8;
+/** Frames of the sampling itself: the function that captures it, the watchdog's two, and the inspector's expression. */
+const OWN_FRAMES = 4;
+const INTERNAL = /\(node:internal\/|at node:internal\/|[\\/]node_modules[\\/]@temporalio[\\/]/;
+/** The worker's program, which has this file. */
+const OWN_FILE = fileURLToPath(import.meta.url);
+const PATH = /(?:file:\/\/)?(\/[^():]+)(?=:\d+:\d+)/;
 
 interface RunningAttempt {
   context: Context;
@@ -51,14 +62,6 @@ export interface Watch {
   end(): void;
 }
 
-export interface WatchdogOptions {
-  settings: Settings;
-  storage: Storage;
-  logger: Logger;
-  /** File that exports an activity. */
-  fileOf: (activityType: string) => string | undefined;
-}
-
 export class EventLoopWatchdog {
   readonly #beats = new Int32Array(new SharedArrayBuffer(4));
   readonly #running = new Map<ActivityContext, RunningAttempt>();
@@ -69,7 +72,13 @@ export class EventLoopWatchdog {
   readonly #judged = new Set<string>();
   #end: (() => void) | undefined;
 
-  constructor(private readonly options: WatchdogOptions) {}
+  /** @param fileOf file that exports an activity */
+  constructor(
+    private readonly settings: Settings,
+    private readonly storage: Storage,
+    private readonly logger: Logger,
+    private readonly fileOf: (activityType: string) => string | undefined,
+  ) {}
 
   /** Watches an attempt. The first one starts the thread, which a start of the worker then doesn't wait for. */
   watch(around: ActivityContext, context: Context): Watch {
@@ -94,16 +103,15 @@ export class EventLoopWatchdog {
   }
 
   #start(): () => void {
-    const { settings, logger } = this.options;
     (globalThis as Record<symbol, unknown>)[Symbol.for(SAMPLE)] = () => JSON.stringify(this.#sample());
     const timer = setInterval(() => Atomics.add(this.#beats, 0, 1), BEAT_MS).unref();
     const thread = new Thread(builtProgram('watch-event-loop'), {
-      workerData: { beats: this.#beats, storageChoice: storageChoice(settings) } satisfies ThreadData,
+      workerData: { beats: this.#beats, storageChoice: storageChoice(this.settings) } satisfies ThreadData,
       execArgv: [],
     });
     thread.unref();
     thread.on('message', (message: ThreadMessage) => this.#take(message));
-    thread.on('error', (error) => logger.warn({ err: error }, "the event loop's watchdog has ended"));
+    thread.on('error', (error) => this.logger.warn({ err: error }, "the event loop's watchdog has ended"));
     return () => {
       clearInterval(timer);
       void thread.terminate();
@@ -115,7 +123,7 @@ export class EventLoopWatchdog {
     if (debuggerUrl() !== undefined) return null;
     const stack = currentStack();
     const attempt = this.#attemptIn(stack);
-    const shown = shownFrames(stack, this.options.settings.project);
+    const shown = shownFrames(stack, this.settings.project);
     return { beats: Atomics.load(this.#beats, 0), stack: shown, ...(attempt ? { attempt } : {}) };
   }
 
@@ -131,22 +139,21 @@ export class EventLoopWatchdog {
 
   /** Queues and pools call one activity's function in the context of another. The function's file decides. */
   #isOfOther(stack: string, { context }: RunningAttempt): boolean {
-    const { fileOf } = this.options;
     const isIn = (file: string | undefined) => file !== undefined && stack.includes(file);
-    if (isIn(fileOf(context.info.activityType))) return false;
-    return [...this.#running.values()].some((other) => isIn(fileOf(other.context.info.activityType)));
+    if (isIn(this.fileOf(context.info.activityType))) return false;
+    return [...this.#running.values()].some((other) => isIn(this.fileOf(other.context.info.activityType)));
   }
 
   #take(message: ThreadMessage): void {
     if ('ended' in message) this.#warn(message.ended);
     else if ('judged' in message) this.#judged.add(keyOf(message.judged));
-    else this.options.logger.warn(`a blocked event loop can't be recorded: ${message.failure}`);
+    else this.logger.warn(`a blocked event loop can't be recorded: ${message.failure}`);
   }
 
   #warn({ blockedMs, stack, attempt }: Block): void {
     const seconds = blockedMs / 1_000;
     if (!attempt) {
-      this.options.logger.warn({ seconds, stack }, 'the event loop was blocked');
+      this.logger.warn({ seconds, stack }, 'the event loop was blocked');
       return;
     }
     const key = keyOf(attempt);
@@ -174,12 +181,11 @@ export class EventLoopWatchdog {
 
   /** Undefined too while storage doesn't answer: the attempt then runs. */
   async #verdictOn(running: RunningAttempt): Promise<Verdict | undefined> {
-    const { storage, logger } = this.options;
     try {
-      const bytes = await storage.read(keyOf(infoOf(running))).catch(undefinedIf('not_found'));
+      const bytes = await this.storage.read(keyOf(infoOf(running))).catch(undefinedIf('not_found'));
       return bytes && (JSON.parse(bytes.toString()) as Verdict);
     } catch (error) {
-      logger.debug({ err: error }, "an activity's earlier attempts can't be read");
+      this.logger.debug({ err: error }, "an activity's earlier attempts can't be read");
       return undefined;
     }
   }
@@ -187,9 +193,9 @@ export class EventLoopWatchdog {
   async #acquit(running: RunningAttempt): Promise<void> {
     const key = keyOf(infoOf(running));
     if (!this.#judged.delete(key)) return;
-    await this.options.storage
+    await this.storage
       .remove(key)
-      .catch((error: unknown) => this.options.logger.debug({ err: error }, 'a verdict is left in storage'));
+      .catch((error: unknown) => this.logger.debug({ err: error }, 'a verdict is left in storage'));
   }
 }
 
@@ -205,4 +211,36 @@ function keyOf({
   activityId,
 }: Pick<SampledAttempt, 'operationId' | 'runId' | 'activityId'>): string {
   return blockedActivityKey(operationId, runId, activityId);
+}
+
+function currentStack(): string {
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- it is put back as it is
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  const holder: { stack?: string } = {};
+  try {
+    Error.stackTraceLimit = STACK_FRAMES;
+    // An author's library may return anything else than text.
+    (Error as { prepareStackTrace?: unknown }).prepareStackTrace = undefined;
+    Error.captureStackTrace(holder);
+    return holder
+      .stack!.split('\n')
+      .slice(1 + OWN_FRAMES)
+      .join('\n');
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+    Error.prepareStackTrace = prepareStackTrace;
+  }
+}
+
+/** The author's frames, without paths of the host: a path within the project, or the file's name. */
+function shownFrames(stack: string, project: string): string[] {
+  return stack
+    .split('\n')
+    .filter((line) => !INTERNAL.test(line) && !line.includes(OWN_FILE))
+    .slice(0, SHOWN_FRAMES)
+    .map((line) => line.trim().replace(PATH, (_whole, path: string) => shownPath(path, project)));
+}
+
+function shownPath(path: string, project: string): string {
+  return path.startsWith(`${project}/`) ? relative(project, path) : basename(path);
 }

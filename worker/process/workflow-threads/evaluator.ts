@@ -6,9 +6,8 @@ import { url as debuggerUrl } from 'node:inspector';
 import type { WorkflowThread } from '../../../platform/temporal/internal/workflow-threads.js';
 import { fatalLine, OPEN, type FatalEvaluation } from '../../../platform/storage/fatal-evaluations.js';
 import { fatalPrefix } from '../../../platform/storage/keys.js';
-import { crashBytes, type CrashRecord } from '../crash-record.js';
 import { otherThreadsMs } from './processor-time.js';
-import type { CodeOfRun, Quarantine } from './quarantine.js';
+import { crashBytes, type CrashRecord, type CodeOfRun, type Quarantine } from './quarantine.js';
 
 /** Interval of looks at a running evaluation, in milliseconds. */
 const LOOK_MS = 250;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CODE_ROOT } from '../../../platform/code-root.js';
-import { readJson } from '../files.js';
+import { readJson, succeeds } from '../files.js';
 
 /** Time between SIGTERM and SIGKILL of a step, in milliseconds. */
 export const STOP_GRACE_MS = 10_000;
@@ -54,11 +54,8 @@ export function readLauncher(folder: string): Promise<LauncherRecord | undefined
 export const RUNNING_FILE = 'running';
 
 /** Records why a step is about to be ended, unless it has ended or is being ended. @returns whether this cause counts */
-export async function recordStop(folder: string, cause: StopCause): Promise<boolean> {
-  return rename(join(folder, RUNNING_FILE), join(folder, `stopped-${cause}`)).then(
-    () => true,
-    () => false,
-  );
+export function recordStop(folder: string, cause: StopCause): Promise<boolean> {
+  return succeeds(rename(join(folder, RUNNING_FILE), join(folder, `stopped-${cause}`)));
 }
 
 /** Why the step was or is being ended; undefined if nobody asked for it. */

@@ -2,7 +2,7 @@
  * Masks the values of secrets in logs, outputs and file names. It works on bytes, because a log may be binary, and across
  * chunks: it holds back bytes that may start a secret until the next chunk.
  */
-import { END, formsOf, type Unit } from './secret-forms.js';
+import { END, formsOf, type Unit } from './secrets.js';
 
 const MASK = Buffer.from('***');
 /** Number of states after which the automaton starts over: about 10 MB. */

@@ -1,41 +1,56 @@
 /** Creates workflows whose code can't end the worker, and fails the tasks of quarantined ones before their code runs. */
 import { defaultPayloadConverter } from '@temporalio/common';
 import type { WorkflowInfo } from '@temporalio/workflow';
-import type {
-  Activation,
-  Completion,
-  Workflow,
-  WorkflowCreateOptions,
-  WorkflowCreator,
-  WorkflowThread,
+import {
+  type Activation,
+  type Completion,
+  type Workflow,
+  type WorkflowCreateOptions,
+  type WorkflowThread,
+  replaceWorkflowCreator,
 } from '../../../platform/temporal/internal/workflow-threads.js';
-import { FatalError, type EvaluatedRun, type Evaluator } from './evaluator.js';
+import { Evaluator, FatalError, type EvaluatedRun } from './evaluator.js';
+import type { OperationLoggers } from '../../logs/operation-loggers.js';
+import type { Logger } from '../../../platform/observe/log.js';
+import type { Settings } from '../../../platform/settings/index.js';
+import type { Storage } from '../../../platform/storage/index.js';
+import { CrashRecord, Quarantine } from './quarantine.js';
 
 /** Length of a history whose run no worker has evaluated yet. */
 const NEW_HISTORY = 3;
 const REPLACED =
   "the worker's thread of workflows was replaced; this workflow is replayed on the new one, and loses nothing";
 
-export interface CreatorOptions {
+interface CreatorOptions {
   /** A workflow's file, and the digest of its code. */
   codeOf: (workflow: string) => { file: string | undefined; code: string };
   /** Writes a line to the operation's log and the console. */
   warn: (info: WorkflowInfo, message: string) => void;
 }
 
-export class GuardedCreator implements WorkflowCreator {
-  constructor(
-    private readonly evaluator: Evaluator,
-    private readonly options: CreatorOptions,
-  ) {}
+export interface GuardOptions extends Pick<CreatorOptions, 'codeOf'> {
+  settings: Pick<Settings, 'home'>;
+  storage: Storage;
+  logger: Logger;
+  loggers: OperationLoggers;
+}
 
-  createWorkflow(options: WorkflowCreateOptions): Promise<Workflow> {
-    return Promise.resolve(new GuardedWorkflow(options, this.evaluator, this.options));
-  }
-
-  destroy(): Promise<void> {
-    return this.evaluator.destroy();
-  }
+/** Has the Workers of this process evaluate workflows on threads that their code may end. */
+export function guardWorkflows({ settings, storage, logger, loggers, codeOf }: GuardOptions): void {
+  const quarantine = new Quarantine(storage, logger);
+  const { warn } = loggers.workflowSinks().defaultWorkerLogger;
+  const options: CreatorOptions = {
+    codeOf,
+    warn: (info, message) => void warn.fn(info, message, { sdkComponent: 'workflow' }),
+  };
+  replaceWorkflowCreator(async (start) => {
+    const evaluator = new Evaluator(start, new CrashRecord(settings.home), quarantine);
+    await evaluator.ready();
+    return {
+      createWorkflow: async (create) => new GuardedWorkflow(create, evaluator, options),
+      destroy: () => evaluator.destroy(),
+    };
+  });
 }
 
 class GuardedWorkflow implements Workflow {
