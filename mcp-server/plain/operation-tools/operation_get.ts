@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Guard } from '../../guard.js';
+import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import { PAGE_LINES } from '../../../operations/wire/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/wire/meta-keys.js';
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
@@ -7,7 +8,6 @@ import type { Tool } from '../../../operations/tool/index.js';
 import type { CallContext } from '../../call/call-context.js';
 import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '../envelope/index.js';
 import { asData } from '../../call/as-data.js';
-import { answersOf } from '../../call/elicitation.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../links/resource-links.js';
 import {
@@ -156,7 +156,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     const { answers = [] } = record;
     const output = {
       ...envelopeOf(whole, context),
-      ...(answers.length ? { answers: answersOf(answers) } : {}),
+      ...(answers.length ? { answers: answers.map(snakeKeys) } : {}),
     };
     return {
       output,
@@ -173,7 +173,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     return {
       output: { ...envelope, is_live: isLive, ...(children.length ? { children } : {}) },
       text: stepsText(live, children, isLive),
-      extraContent: artifactLinks(live, live.children ?? []).slice(0, MAX_LINKS),
+      extraContent: artifactLinks(live).slice(0, MAX_LINKS),
       meta: { [STATUS_META_KEY]: live.status, [PARTS_META_KEY]: partStatuses(live) },
     };
   },
@@ -225,7 +225,7 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
   const defaults = answers.flatMap(({ key, isDefault }) => (isDefault ? [key] : []));
   return {
     ...answer,
-    output: { ...output, answers: answersOf(answers) },
+    output: { ...output, answers: answers.map(snakeKeys) },
     text: defaults.length
       ? `${text}\n\nNo answer came in time, so the default was used: ${defaults.join(', ')}.`
       : text,
