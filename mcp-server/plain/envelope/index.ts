@@ -152,7 +152,9 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const error = record.error ?? record.resultProblem;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
-  const next = nextActionAfterWait(record, hasChildren, context);
+  const { reason } = context;
+  // After a shutdown, the next check is due once a server has restarted.
+  const next = nextActionOf(record, hasChildren, reason === 'stopping' ? RETRY_AFTER_SECONDS : 0);
   const hasResult = record.status === 'completed' && record.result !== undefined && !resultLink(record);
   const links = linksNotInResult(record, hasResult);
   return {
@@ -169,28 +171,16 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
     error: error && { kind: error.kind, message: error.message, retryable: error.retryable },
     ...(partial === undefined || partialLink(record) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
-    ...errorKindOf(context, next !== undefined),
+    // None for work that has closed by the time that the record was read.
+    error_kind: next && reason && WAIT_ENDS[reason],
     next_action: next,
   };
 }
 
-/** None for work that has closed by the time that the record was read. */
-function errorKindOf({ reason }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
-  if (!isOpen) return {};
-  if (reason === 'budget') return { error_kind: 'wait_timeout' };
-  return reason === 'stopping' ? { error_kind: SERVER_STOPPING } : {};
-}
-
-/** After a shutdown, the next check is due once a server has restarted. */
-function nextActionAfterWait(
-  record: OperationRecord,
-  hasChildren: boolean,
-  { reason }: EnvelopeContext,
-): NextAction | undefined {
-  const next = nextActionOf(record, hasChildren);
-  if (!next || reason !== 'stopping') return next;
-  return { ...next, check_after_seconds: Math.max(RETRY_AFTER_SECONDS, next.check_after_seconds) };
-}
+const WAIT_ENDS: Partial<Record<WaitResult['reason'], Envelope['error_kind']>> = {
+  budget: 'wait_timeout',
+  stopping: SERVER_STOPPING,
+};
 
 /** Adds the operation's parts to the record. While it is open, only its workflow knows them. A record without parts stays unchanged. */
 export async function withParts(

@@ -6,7 +6,7 @@ import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/wire/meta-k
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool/index.js';
 import type { CallContext } from '../../call/call-context.js';
-import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '../envelope/index.js';
+import { answerOf, envelopeOf, envelopeSchema, withParts } from '../envelope/index.js';
 import { asData } from '../../call/as-data.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../links/resource-links.js';
@@ -116,15 +116,6 @@ function assertArgumentsOfView({ view, ...args }: Input): void {
   }
 }
 
-/**
- * @param page name of the page with the wanted children. Default: the operation's children
- * @throws LonghaulError `invalid_arguments` if there is no such page
- */
-async function readParts(engine: Guard, token: string, page: string | undefined): Promise<OperationRecord> {
-  const record = await engine.readLive(token);
-  return page === undefined ? record : { ...record, children: await engine.readPage(record, page) };
-}
-
 async function readOrWait(
   engine: Guard,
   callContext: CallContext,
@@ -166,10 +157,19 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
   },
 
   async steps({ engine, record, args, ...context }) {
-    const live = await readParts(engine, record.token, args.step);
+    const { step: page } = args;
+    const whole = await engine.readLive(record.token);
+    const live = page === undefined ? whole : { ...whole, children: await engine.readPage(whole, page) };
     const isLive = (live.live || live.closedAt !== undefined) && !live.areChildrenLarge;
     const children = childrenOutput(live);
-    const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(live, context));
+    // The others belong to other views.
+    const {
+      children: _children,
+      result: _result,
+      links: _links,
+      partial: _partial,
+      ...envelope
+    } = envelopeOf(live, context);
     return {
       output: { ...envelope, is_live: isLive, ...(children.length ? { children } : {}) },
       text: stepsText(live, children, isLive),
@@ -230,15 +230,6 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
       ? `${text}\n\nNo answer came in time, so the default was used: ${defaults.join(', ')}.`
       : text,
   };
-}
-
-function withoutOtherViews({
-  result: _result,
-  links: _links,
-  partial: _partial,
-  ...envelope
-}: Envelope): Envelope {
-  return envelope;
 }
 
 function partialText({ tool, status, partial }: OperationRecord, isLinked: boolean): string {
