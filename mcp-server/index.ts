@@ -19,7 +19,7 @@ import { Authentication } from './auth/index.js';
 import { Guard, policyOf } from './guard.js';
 import { createHttpApp } from './http.js';
 import { serveStdioProtocols } from './stdio.js';
-import { answerParseErrors } from './http-jobs/rendering/parse-errors.js';
+import { answerParseErrors } from './http-jobs/rendering/problems.js';
 import { createListener } from './http/listener.js';
 import { ServerReadiness } from './http/readiness.js';
 import { Limits } from './limits/index.js';

@@ -49,6 +49,7 @@ export const SHARED = [
     'links/',
     'listed-tools/',
     'metrics/',
+    'revisions/',
     'sdk-internal/',
     'sessions/',
     'shutdown/',

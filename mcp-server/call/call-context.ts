@@ -24,13 +24,11 @@ export interface CallContext {
 }
 
 /** A waiting call, in a form that any process can repeat without doing anything twice. */
-export interface ContinuedCall {
-  tool: string;
-  args: Record<string, unknown>;
-  /** Name of the argument with the wait in seconds. A repeated call gets the remaining time there. */
-  timeoutArgument: string;
-  timeoutSeconds: number;
-}
+export type ContinuedCall = { timeoutSeconds: number } & (
+  | { token: string }
+  /** One of Longhaul's own tools. A repeated call gets the remaining time as `timeoutArgument`, in seconds. */
+  | { tool: string; args: Record<string, unknown>; timeoutArgument: string }
+);
 
 export type Questions =
   /** The revision sends each question once on the call's stream. Answers reach the operation by other means. */

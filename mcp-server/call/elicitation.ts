@@ -1,6 +1,7 @@
 /** Elicitation in all revisions: support for forms, questions and results (specs: client/elicitation). */
 import { z } from 'zod';
-import type { AnsweredRequest, OperationRecord } from '../../operations/record.js';
+import { snakeKeys } from '../../operations/json/snake-keys.js';
+import type { OperationRecord } from '../../operations/record.js';
 
 /** One of three actions (specs: 2026-07-28 client/elicitation, "Response Actions"). */
 export const elicitResult = z.discriminatedUnion('action', [
@@ -19,14 +20,9 @@ export function questionsOf(inputRequests: OperationRecord['inputRequests']) {
   return Object.fromEntries(
     Object.entries(inputRequests).map(([key, { message, schema, expiresAt, approvers, fourEyes }]) => [
       key,
-      { message, schema, expires_at: expiresAt, approvers, four_eyes: fourEyes },
+      snakeKeys({ message, schema, expiresAt, approvers, fourEyes }),
     ]),
   );
-}
-
-/** Answered questions, in messages for programs. */
-export function answersOf(answers: AnsweredRequest[]) {
-  return answers.map(({ isDefault, ...answer }) => ({ ...answer, is_default: isDefault }));
 }
 
 const declaredElicitation = z.object({ form: z.unknown().optional(), url: z.unknown().optional() });

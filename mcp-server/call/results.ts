@@ -201,11 +201,11 @@ export function linksOf(record: OperationRecord): ContentBlock[] {
 /** Links to resources that the structured result doesn't name, at most {@link MAX_LINKS}. */
 export function linksNotInResult(record: OperationRecord, hasResult: boolean): ResourceLink[] {
   const large = record.error ? partialLink(record) : resultLink(record);
-  const files = hasResult ? artifactLinks(record, record.children ?? []) : fileLinks(record);
+  const files = hasResult ? artifactLinks(record) : fileLinks(record);
   return [...(large ? [large] : []), ...files].slice(0, MAX_LINKS);
 }
 
 function fileLinks(record: OperationRecord): ResourceLink[] {
   const value = record.error ? record.partial : record.result;
-  return [...linksIn(value), ...artifactLinks(record, record.children ?? [])];
+  return [...linksIn(value), ...artifactLinks(record)];
 }

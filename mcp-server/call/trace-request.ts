@@ -13,7 +13,7 @@ export interface TracedRequest {
   method: string;
   id: string | number | undefined;
   meta: Readonly<Record<string, unknown>> | undefined;
-  /** Name of the called tool, if the caller has one of that name. Any other name is the client's own text. */
+  /** Name of the called tool, if the caller has one of that name. */
   tool: string | undefined;
   revision: string;
   transport: 'http' | 'stdio';

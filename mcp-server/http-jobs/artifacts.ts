@@ -1,6 +1,5 @@
 /** `GET /v1/jobs/{id}/artifacts` and `/artifacts/{name}`: the files that a job wrote. */
-import { createRoute, z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import { z } from '@hono/zod-openapi';
 import { artifactUri } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import {
@@ -11,11 +10,12 @@ import {
   parseResourceUri,
   resourceLink,
 } from '../links/resource-links.js';
-import { asProblem, type ProblemType } from './rendering/problems.js';
+import { asProblem } from './rendering/problems.js';
 import { BYTES_HEADERS, NOT_MODIFIED, PART_HEADERS, sendBytes } from './range.js';
 import { rangeHeaders } from './result.js';
 import { assertNotExpired, jobPath } from './rendering/render.js';
-import { jobParams, json, responses } from './rendering/schemas.js';
+import { jobParams, json } from './rendering/schemas.js';
+import { registerRoute } from './route.js';
 
 const artifact = z
   .object({
@@ -36,117 +36,92 @@ const unsaved = z
   .openapi('UnsavedArtifact');
 
 const content = { '*/*': { schema: z.string().openapi({ format: 'binary' }) } };
-const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'rate-limited'];
 
 export function registerArtifacts(context: JobsContext): void {
-  const { app, engineOf, rates } = context;
-  const limit = rates.limit('status');
-  const middleware = [limit];
-  app.openapi(
-    createRoute({
+  const { engineOf } = context;
+  registerRoute(
+    context,
+    {
       method: 'get',
-      tags: ['Results'],
-      middleware,
       path: '/v1/jobs/{id}/artifacts',
       operationId: 'listArtifacts',
+      tag: 'Results',
       summary: 'List the files of a job',
-      request: { params: jobParams },
-      responses: responses(
-        {
-          200: json(
-            z.object({
-              artifacts: z.array(artifact),
-              unsaved: z.array(unsaved).optional().describe('Files of a pipeline that could not be saved.'),
-            }),
-            'The files written so far.',
-          ),
-        },
-        PROBLEM_TYPES,
-      ),
-    }),
-    async (c) => {
-      const { id } = c.req.valid('param');
+      rate: 'status',
+      params: jobParams,
+      success: {
+        200: json(
+          z.object({
+            artifacts: z.array(artifact),
+            unsaved: z.array(unsaved).optional().describe('Files of a pipeline that could not be saved.'),
+          }),
+          'The files written so far.',
+        ),
+      },
+      problems: ['job-not-found', 'job-expired'],
+    },
+    async (c, { params: { id } }) => {
       const engine = engineOf(c);
       const record = assertNotExpired(await engine.readLive(id));
       const { children = [] } = record;
-      const links = [...linksIn(record.result), ...artifactLinks(record, children)];
+      const links = [...linksIn(record.result), ...artifactLinks(record)];
       const executable = executableUris(record);
       const addresses = new Set(links.map(({ uri }) => uri));
       const others = (await engine.artifacts(id))
         .map(({ name, bytes }) => resourceLink(artifactUri(id, name), name, bytes))
         .filter(({ uri }) => !addresses.has(uri));
-      const artifacts = [...links, ...others].map(({ uri, name, mimeType, size }) => {
-        const token = parseResourceUri(uri)?.token ?? id;
-        const url = `${jobPath(token)}/artifacts/${encodeURIComponent(name)}`;
-        return {
-          name,
-          content_type: mimeType ?? mimeTypeOf(name),
-          bytes: size,
-          ...(executable.has(uri) ? { executable: true as const } : {}),
-          url,
-        };
-      });
+      const artifacts = [...links, ...others].map(({ uri, name, mimeType, size }) => ({
+        name,
+        content_type: mimeType,
+        bytes: size,
+        executable: executable.has(uri) || undefined,
+        url: `${jobPath(parseResourceUri(uri)?.token ?? id)}/artifacts/${encodeURIComponent(name)}`,
+      }));
       const left = children.flatMap(({ name: job, unsavedArtifacts = [] }) =>
         unsavedArtifacts.map((one) => ({ job, ...one })),
       );
-      const body = { artifacts, ...(left.length > 0 ? { unsaved: left } : {}) };
+      const body = { artifacts, unsaved: left.length > 0 ? left : undefined };
       return c.json(body, 200, { 'Cache-Control': 'no-cache' });
     },
   );
-  app.openapi(
-    createRoute({
+  registerRoute(
+    context,
+    {
       method: 'get',
-      tags: ['Results'],
-      middleware,
       path: '/v1/jobs/{id}/artifacts/{name}',
       operationId: 'getArtifact',
+      tag: 'Results',
       summary: 'Download a file of a job',
-      request: {
-        params: jobParams.extend({ name: z.string().openapi({ maxLength: 255 }) }),
-        headers: rangeHeaders,
+      rate: 'status',
+      params: jobParams.extend({ name: z.string().openapi({ maxLength: 255 }) }),
+      mayHaveSlashes: true,
+      headers: rangeHeaders,
+      success: {
+        200: { description: 'The whole file.', headers: BYTES_HEADERS, content },
+        206: { description: 'The requested range.', headers: PART_HEADERS, content },
+        304: NOT_MODIFIED,
       },
-      responses: responses(
-        {
-          200: { description: 'The whole file.', headers: BYTES_HEADERS, content },
-          206: { description: 'The requested range.', headers: PART_HEADERS, content },
-          304: NOT_MODIFIED,
+      problems: ['job-not-found', 'job-expired', 'resource-not-found', 'range-not-satisfiable'],
+    },
+    async (c, { params: { id, name } }) => {
+      const engine = engineOf(c);
+      assertNotExpired(await engine.read(id));
+      const file = await engine.artifact(id, name).catch((error: unknown) => {
+        throw asProblem(error, 'not_found', 'resource-not-found');
+      });
+      return sendBytes(c, {
+        sizeBytes: file.sizeBytes,
+        etag: `"${file.version}"`,
+        contentType: mimeTypeOf(name),
+        stream: (range) => file.stream(range),
+        headers: {
+          // Browsers must not render a job's file as a page of this server's origin.
+          'Content-Disposition': `attachment; filename*=UTF-8''${encodeName(name.split('/').at(-1)!)}`,
+          'Content-Security-Policy': "default-src 'none'; sandbox",
         },
-        [...PROBLEM_TYPES, 'resource-not-found', 'range-not-satisfiable'],
-      ),
-    }),
-    (c) => {
-      const { id, name } = c.req.valid('param');
-      return sendArtifact(context, c, id, name);
+      });
     },
   );
-  // Also for names with unencoded slashes.
-  app.get('/v1/jobs/:id/artifacts/:name{.+/.+}', limit, (c) =>
-    sendArtifact(context, c, c.req.param('id'), c.req.param('name')),
-  );
-}
-
-async function sendArtifact(
-  { engineOf }: JobsContext,
-  c: Context,
-  id: string,
-  name: string,
-): Promise<Response> {
-  const engine = engineOf(c);
-  assertNotExpired(await engine.read(id));
-  const file = await engine.artifact(id, name).catch((error: unknown) => {
-    throw asProblem(error, 'not_found', 'resource-not-found');
-  });
-  return sendBytes(c, {
-    sizeBytes: file.sizeBytes,
-    etag: `"${file.version}"`,
-    contentType: mimeTypeOf(name),
-    stream: (range) => file.stream(range),
-    headers: {
-      // Browsers must not render a job's file as a page of this server's origin.
-      'Content-Disposition': `attachment; filename*=UTF-8''${encodeName(name.split('/').at(-1)!)}`,
-      'Content-Security-Policy': "default-src 'none'; sandbox",
-    },
-  });
 }
 
 /** Encodes a file name for a header (RFC 8187, section 3.2.1). */

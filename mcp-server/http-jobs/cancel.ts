@@ -1,5 +1,5 @@
-/** `DELETE /v1/jobs/{id}` and `POST /v1/jobs/{id}:cancel`: equivalent and idempotent. */
-import { createRoute, z } from '@hono/zod-openapi';
+/** `DELETE /v1/jobs/{id}` and `POST /v1/jobs/{id}:cancel`, equivalent and idempotent; `POST /v1/jobs/{id}:delete`. */
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
@@ -7,8 +7,8 @@ import { readBody } from './body.js';
 import type { JobsContext } from './context.js';
 import { Problem, type ProblemType } from './rendering/problems.js';
 import { assertNotExpired, jobHeaders, renderJob, jobPath } from './rendering/render.js';
-import { BODY_PROBLEMS, job, jobParams, json, responses } from './rendering/schemas.js';
-import { registerCustomMethod } from './custom-method.js';
+import { BODY_PROBLEMS, job, jobParams, json } from './rendering/schemas.js';
+import { registerRoute } from './route.js';
 
 const reason = z
   .string()
@@ -19,7 +19,7 @@ const reason = z
 
 const FORCE = 'Ends the work at once, without its cleanups: for a job that a cancel did not end.';
 
-const body = z.strictObject({
+export const cancelBody = z.strictObject({
   reason,
   force: z.boolean().optional().openapi({ type: 'boolean', description: FORCE }),
 });
@@ -32,46 +32,73 @@ const query = z.strictObject({
     .openapi({ type: 'string', enum: ['true', 'false'], description: FORCE }),
 });
 
-type HowToCancel = z.output<typeof body>;
+type HowToCancel = z.output<typeof cancelBody>;
 
-const RESPONSES = {
-  200: json(job, 'The job is canceled.'),
-  202: json(job, 'The job is being cancelled: it cleans up and then becomes canceled.'),
+const shared = {
+  tag: 'Jobs' as const,
+  summary: 'Cancel a job',
+  description:
+    'Ends the work for good. Partial results, logs and files are kept. A job that has ended in another way is unchanged (409).',
+  params: jobParams,
+  success: {
+    200: json(job, 'The job is canceled.'),
+    202: json(job, 'The job is being cancelled: it cleans up and then becomes canceled.'),
+  },
 };
 const PROBLEM_TYPES: ProblemType[] = ['job-not-found', 'job-expired', 'wrong-state'];
-const SUMMARY = 'Cancel a job';
-const DESCRIPTION =
-  'Ends the work for good. Partial results, logs and files are kept. A job that has ended in another way is unchanged (409).';
 
 export function registerCancel(context: JobsContext): void {
-  registerCustomMethod(context, {
-    verb: 'cancel',
-    config: {
+  registerRoute(
+    context,
+    {
+      ...shared,
+      method: 'post',
+      path: '/v1/jobs/{id}:cancel',
       operationId: 'cancelJob',
-      summary: SUMMARY,
-      description: DESCRIPTION,
-      responses: responses(RESPONSES, [...PROBLEM_TYPES, ...BODY_PROBLEMS]),
+      body: cancelBody,
+      problems: PROBLEM_TYPES,
     },
-    body,
-    handle: (c, id, body) => cancel(context, c, id, body),
-  });
-  context.app.openapi(
-    createRoute({
+    (c, { params, body }) => cancel(context, c, params.id, body),
+  );
+  registerRoute(
+    context,
+    {
+      ...shared,
       method: 'delete',
       path: '/v1/jobs/{id}',
       operationId: 'deleteJob',
-      tags: ['Jobs'],
-      summary: SUMMARY,
-      description: DESCRIPTION,
-      request: { params: jobParams, query },
-      responses: responses(RESPONSES, [...PROBLEM_TYPES, ...BODY_PROBLEMS]),
-    }),
-    async (c) => {
-      const { id } = c.req.valid('param');
-      const inQuery = c.req.valid('query');
-      const inBody = await readBody(c, body);
-      const { reason = inBody.reason, force = String(inBody.force) } = inQuery;
-      return cancel(context, c, id, { reason, force: force === 'true' });
+      query,
+      problems: [...PROBLEM_TYPES, ...BODY_PROBLEMS],
+    },
+    async (c, { params, query }) => {
+      // Not documented: bodies of DELETE have no defined meaning.
+      const inBody = await readBody(c, cancelBody);
+      const { reason = inBody.reason, force = String(inBody.force) } = query;
+      return cancel(context, c, params.id, { reason, force: force === 'true' });
+    },
+  );
+}
+
+/** Removes a job that has ended. `DELETE /v1/jobs/{id}` cancels. */
+export function registerDelete(context: JobsContext): void {
+  registerRoute(
+    context,
+    {
+      method: 'post',
+      path: '/v1/jobs/{id}:delete',
+      operationId: 'deleteEndedJob',
+      tag: 'Jobs',
+      summary: 'Delete a job that has ended',
+      description:
+        'Removes the job with its result, partial result, files and logs for good, and frees its Idempotency-Key. Refused (409) for an open job, which must be cancelled first, and for a job that was resumed, while the job that resumed it exists.',
+      params: jobParams,
+      body: z.strictObject({}),
+      success: { 204: { description: 'The job is deleted.' } },
+      problems: ['job-not-found', 'wrong-state'],
+    },
+    async (c, { params }) => {
+      await context.engineOf(c).delete(params.id);
+      return c.body(null, 204, { 'Cache-Control': 'no-store' });
     },
   );
 }

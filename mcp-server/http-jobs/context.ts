@@ -5,10 +5,10 @@ import type { Engine } from '../../engine/index.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Settings } from '../../platform/settings/index.js';
 import type { Logger } from '../../platform/observe/log.js';
+import { withBudget } from '../call/budget.js';
 import type { Guard } from '../guard.js';
 import { RETRY_AFTER_SECONDS, SERVER_STOPPING, type Shutdown } from '../shutdown/index.js';
 import type { Limits } from '../limits/index.js';
-import type { Rates } from './rates.js';
 import { retryAfterSeconds } from './rendering/render.js';
 import { header } from './rendering/schemas.js';
 
@@ -30,8 +30,11 @@ export interface JobsOptions {
 
 export interface JobsContext extends JobsOptions {
   app: OpenAPIHono;
-  rates: Rates;
+  /** Path of each route: in Hono's form -> as in OpenAPI. */
+  paths: Map<string, string>;
 }
+
+type WatchOptions = Omit<NonNullable<Parameters<Guard['watch']>[1]>, 'signal'>;
 
 export type RegisterRoutes = (context: JobsContext) => void;
 
@@ -49,6 +52,30 @@ export function waitHeaders({ shutdown }: JobsContext, record: OperationRecord):
   if (!shutdown.hasBegun || isTerminal(record.status)) return {};
   const seconds = Math.max(RETRY_AFTER_SECONDS, retryAfterSeconds(record));
   return { [WAIT_ENDED_HEADER]: SERVER_STOPPING, 'Retry-After': String(seconds) };
+}
+
+/** Watches a job until its state is the wanted one or the time is up. @returns the last state read, or undefined if none was */
+export function watchUntil(
+  context: JobsContext,
+  c: Context,
+  token: string,
+  {
+    seconds,
+    isWanted,
+    ...options
+  }: WatchOptions & { seconds: number; isWanted: (record: OperationRecord) => boolean },
+): Promise<OperationRecord | undefined> {
+  return withBudget(seconds, signalOf(context, c), async (signal) => {
+    let record: OperationRecord | undefined;
+    for await (record of context.engineOf(c).watch(token, { ...options, signal }))
+      if (isWanted(record)) break;
+    return record;
+  });
+}
+
+/** Whether a wait for a job is over: it has ended, or asks a question. */
+export function isEndOrQuestion({ status }: OperationRecord): boolean {
+  return isTerminal(status) || status === 'input_required';
 }
 
 /** Aborts when the client disconnects or the server stops. */

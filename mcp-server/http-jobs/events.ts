@@ -1,8 +1,9 @@
 /** `GET /v1/jobs/{id}/events`: a job's events as server-sent events. A client can resume the stream on any server process. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { SSEMessage } from 'hono/streaming';
 import type { EventPosition, OperationEvent } from '../../engine/index.js';
 import { LonghaulError } from '../../operations/errors.js';
+import { snakeKeys } from '../../operations/json/snake-keys.js';
 import { STATUS_NAMES } from '../../operations/status-names.js';
 import { sealOf, type Seal } from '../../platform/home/seal.js';
 import { withTimeout } from '../../platform/with-timeout.js';
@@ -11,9 +12,9 @@ import { HEARTBEAT_MS } from '../shutdown/heartbeat.js';
 import { cutOff, eventStream } from '../http/event-stream.js';
 import { signalOf, type JobsContext } from './context.js';
 import { Problem } from './rendering/problems.js';
-import { RATE_HEADERS } from './rates.js';
-import { assertNotExpired, renderJob, renderLine } from './rendering/render.js';
-import { jobParams, responses } from './rendering/schemas.js';
+import { assertNotExpired, renderJob } from './rendering/render.js';
+import { jobParams } from './rendering/schemas.js';
+import { registerRoute } from './route.js';
 
 /** How long a reader may leave an event unread before it is disconnected, in milliseconds. */
 export const SLOW_READER_MS = 20_000;
@@ -41,61 +42,52 @@ const streamEvent = z
   .openapi('JobEvent');
 
 export function registerEvents(context: JobsContext): void {
-  const route = createRoute({
-    method: 'get',
-    path: '/v1/jobs/{id}/events',
-    operationId: 'streamJobEvents',
-    tags: ['Jobs'],
-    summary: "Stream a job's events",
-    description: DESCRIPTION,
-    middleware: [context.rates.limit('status')],
-    request: {
+  registerRoute(
+    context,
+    {
+      method: 'get',
+      path: '/v1/jobs/{id}/events',
+      operationId: 'streamJobEvents',
+      tag: 'Jobs',
+      summary: "Stream a job's events",
+      description: DESCRIPTION,
+      rate: 'status',
       params: jobParams,
       query: z.strictObject({}),
       headers: z.object({
         'last-event-id': z.string().optional().describe('ID of the last event received.'),
       }),
-    },
-    responses: responses(
-      {
-        200: {
-          description: 'The events.',
-          content: { 'text/event-stream': { schema: streamEvent } },
-          headers: RATE_HEADERS,
-        },
-        204: {
-          description: 'Last-Event-ID names the last event: nothing more will come.',
-          headers: RATE_HEADERS,
-        },
+      success: {
+        200: { description: 'The events.', content: { 'text/event-stream': { schema: streamEvent } } },
+        204: { description: 'Last-Event-ID names the last event: nothing more will come.' },
       },
-      ['job-not-found', 'job-expired', 'invalid-event-id', 'rate-limited'],
-    ),
-  });
-  context.app.openapi(route, async (c) => {
-    const { id } = c.req.valid('param');
-    const engine = context.engineOf(c);
-    const record = assertNotExpired(await engine.read(id));
-    // Rejects IDs of another job or caller, and of earlier formats.
-    const ids = sealOf<EventPosition>(context.secret, `job events 2 ${engine.principal} ${id}`);
-    const from = positionOf(ids, c.req.header('last-event-id'));
-    if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
-    const stream = eventStream(c, async (sse, disconnected) => {
-      const signal = AbortSignal.any([signalOf(context, c), disconnected]);
-      try {
-        // Sent at once, so clients and proxies see an open stream.
-        await sse.write(`retry: ${RETRY_MS}\n: open\n\n`);
-        const events = engine.events(id, { signal, from });
-        // Each event is written once the previous one was read, so a slow reader costs only a few buffered events.
-        for await (const event of shown(context, id, events, ids)) {
-          const written = sse.writeSSE(event).then(() => true);
-          if (!(await withTimeout(written, SLOW_READER_MS))) return cutOff(c);
+      problems: ['job-not-found', 'job-expired', 'invalid-event-id'],
+    },
+    async (c, { params: { id } }) => {
+      const engine = context.engineOf(c);
+      const record = assertNotExpired(await engine.read(id));
+      // Rejects IDs of another job or caller, and of earlier formats.
+      const ids = sealOf<EventPosition>(context.secret, `job events 2 ${engine.principal} ${id}`);
+      const from = positionOf(ids, c.req.header('last-event-id'));
+      if (from?.isOver && from.runId === record.runId) return c.body(null, 204);
+      const stream = eventStream(c, async (sse, disconnected) => {
+        const signal = AbortSignal.any([signalOf(context, c), disconnected]);
+        try {
+          // Sent at once, so clients and proxies see an open stream.
+          await sse.write(`retry: ${RETRY_MS}\n: open\n\n`);
+          const events = engine.events(id, { signal, from });
+          // Each event is written once the previous one was read, so a slow reader costs only a few buffered events.
+          for await (const event of shown(context, id, events, ids)) {
+            const written = sse.writeSSE(event).then(() => true);
+            if (!(await withTimeout(written, SLOW_READER_MS))) return cutOff(c);
+          }
+        } catch {
+          cutOff(c);
         }
-      } catch {
-        cutOff(c);
-      }
-    });
-    return c.body(stream.body!, 200);
-  });
+      });
+      return c.body(stream.body!, 200);
+    },
+  );
 }
 
 /** @throws Problem `invalid-event-id` */
@@ -153,7 +145,7 @@ function dataOf(jobId: string, event: OperationEvent): object {
     case 'progress':
       return { ...job, ...event.progress };
     case 'log':
-      return { ...job, step: event.step, name: event.name, lines: event.lines.map(renderLine) };
+      return { ...job, step: event.step, name: event.name, lines: event.lines.map(snakeKeys) };
     case 'result':
       return { ...renderJob(event.record), ...(event.areLogsCut ? { logs_cut: true } : {}) };
   }

@@ -1,14 +1,15 @@
 /** `POST /v1/jobs/{id}/input`: answers a question of a job. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { isKind } from '../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../operations/record.js';
 import type { JobsContext } from './context.js';
 import { idempotencyKeyOf } from './headers.js';
 import { Problem } from './rendering/problems.js';
 import { assertNotExpired, jobPath } from './rendering/render.js';
-import { BODY_PROBLEMS, idempotencyKey, jobParams, json, responses } from './rendering/schemas.js';
+import { idempotencyKey, jobParams, json } from './rendering/schemas.js';
+import { registerRoute } from './route.js';
 
-const body = z
+export const answerBody = z
   .strictObject({
     key: z.string().min(1).max(200).describe("The question's key in input_required.requests."),
     value: z
@@ -42,63 +43,56 @@ const answered = z
   })
   .openapi('Answered');
 
-export function registerInput({ app, engineOf }: JobsContext): void {
-  const route = createRoute({
-    method: 'post',
-    path: '/v1/jobs/{id}/input',
-    operationId: 'answerJob',
-    tags: ['Jobs'],
-    summary: 'Answer a question of a job',
-    description:
-      'Each question takes one answer; another one gets 409, also while no worker is running. The same answer again counts once, and gets the state that it has by then, or with an Idempotency-Key the same response.',
-    request: {
+export function registerInput(context: JobsContext): void {
+  registerRoute(
+    context,
+    {
+      method: 'post',
+      path: '/v1/jobs/{id}/input',
+      operationId: 'answerJob',
+      tag: 'Jobs',
+      summary: 'Answer a question of a job',
+      description:
+        'Each question takes one answer; another one gets 409, also while no worker is running. The same answer again counts once, and gets the state that it has by then, or with an Idempotency-Key the same response.',
       params: jobParams,
       headers,
-      body: { required: true, content: { 'application/json': { schema: body } } },
-    },
-    responses: responses(
-      {
+      body: answerBody,
+      isBodyRequired: true,
+      success: {
         200: json(answered, 'The job has taken the answer.'),
         202: json(
           answered,
           'No worker is running: the answer is queued until one is. Should it be refused then, answers has the reason.',
         ),
       },
-      [
-        ...BODY_PROBLEMS,
-        'invalid-answer',
-        'invalid-idempotency-key',
-        'job-not-found',
-        'job-expired',
-        'wrong-state',
-      ],
-    ),
-  });
-  app.openapi(route, async (c) => {
-    const { id } = c.req.valid('param');
-    const { key, value, action = 'accept' } = c.req.valid('json');
-    if ((value !== undefined) !== (action === 'accept'))
-      throw new Problem(
-        'invalid-request',
-        `body.value: expected ${action === 'accept' ? 'an object' : `none with the action ${action}`}`,
-      );
-    const engine = engineOf(c);
-    const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
-    const ownKey = idempotencyKeyOf(c);
-    let asked: OperationRecord | undefined;
-    const findQuestion = (record: OperationRecord) => {
-      asked = assertNotExpired(record);
-      return key;
-    };
-    const receipt = await engine.answer(id, findQuestion, answer, ownKey).catch((error: unknown) => {
-      throw asAnswerProblem(error, asked?.inputRequests[key]?.schema);
-    });
-    const first = receipt.wasQueued ? 'queued' : 'accepted';
-    const state = ownKey === undefined ? receipt.state : first;
-    // Contains nothing of the job that changes, so a repeated answer gets the same response.
-    const body = { key, action, id: receipt.id, state, job: { job_id: id, status_url: jobPath(id) } };
-    return c.json(body, state === 'accepted' ? 200 : 202, { 'Cache-Control': 'no-store' });
-  });
+      problems: ['invalid-answer', 'invalid-idempotency-key', 'job-not-found', 'job-expired', 'wrong-state'],
+    },
+    async (c, { params: { id }, body: { key, value, action = 'accept' } }) => {
+      if ((value !== undefined) !== (action === 'accept'))
+        throw new Problem(
+          'invalid-request',
+          `body.value: expected ${action === 'accept' ? 'an object' : `none with the action ${action}`}`,
+        );
+      const answer: Answer = action === 'accept' ? { action, content: value ?? {} } : { action };
+      const ownKey = idempotencyKeyOf(c);
+      let asked: OperationRecord | undefined;
+      const findQuestion = (record: OperationRecord) => {
+        asked = assertNotExpired(record);
+        return key;
+      };
+      const receipt = await context
+        .engineOf(c)
+        .answer(id, findQuestion, answer, ownKey)
+        .catch((error: unknown) => {
+          throw asAnswerProblem(error, asked?.inputRequests[key]?.schema);
+        });
+      const first = receipt.wasQueued ? 'queued' : 'accepted';
+      const state = ownKey === undefined ? receipt.state : first;
+      // Contains nothing of the job that changes, so a repeated answer gets the same response.
+      const body = { key, action, id: receipt.id, state, job: { job_id: id, status_url: jobPath(id) } };
+      return c.json(body, state === 'accepted' ? 200 : 202, { 'Cache-Control': 'no-store' });
+    },
+  );
 }
 
 /** Renames the engine's `content` to `body.value` in the error's message. */

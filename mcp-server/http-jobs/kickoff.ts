@@ -1,11 +1,10 @@
-/** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: start a job. */
-import { createRoute, z } from '@hono/zod-openapi';
+/** `POST /v1/tools/{tool}/jobs` and `POST /v1/jobs`: start a job. `POST /v1/jobs/{id}:resume`: resumes one as a new job. */
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
 import type { Tool } from '../../operations/tool/index.js';
-import { withBudget } from '../call/budget.js';
 import { agreedKey, takeIdempotencyKey } from '../call/idempotency-key.js';
-import { signalOf, waitHeaders, type JobsContext } from './context.js';
+import { isEndOrQuestion, signalOf, waitHeaders, watchUntil, type JobsContext } from './context.js';
 import {
   idempotencyKeyOf,
   isVisibleAscii,
@@ -23,58 +22,91 @@ import {
   kickoffQuery,
   kickoffResponses,
 } from './rendering/kickoff-schemas.js';
-import { Problem } from './rendering/problems.js';
+import { asProblem, Problem } from './rendering/problems.js';
 import { jobHeaders, renderJob, jobPath } from './rendering/render.js';
-import { MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS, responses } from './rendering/schemas.js';
+import { jobParams, MIN_KEEP_ALIVE_SECONDS, LONGEST_WAIT_SECONDS } from './rendering/schemas.js';
+import { registerRoute } from './route.js';
+
+const shared = {
+  method: 'post' as const,
+  tag: 'Jobs' as const,
+  rate: 'kickoff' as const,
+  query: kickoffQuery,
+  headers: kickoffHeaders,
+  success: kickoffResponses,
+  problems: KICKOFF_PROBLEMS,
+};
 
 export function registerKickoff(context: JobsContext): void {
-  const middleware = [context.rates.limit('kickoff')];
-  const shared = { tags: ['Jobs'], middleware, responses: responses(kickoffResponses, KICKOFF_PROBLEMS) };
-  context.app.openapi(
-    createRoute({
+  registerRoute(
+    context,
+    {
       ...shared,
-      method: 'post',
       path: KICKOFF_PATH,
       operationId: 'startJobOfTool',
       summary: 'Start a job',
       description:
         "The body is the tool's arguments. Its schema is under the tool's own path, and at GET /v1/tools/{tool}.",
-      request: {
-        params: z.object({ tool: z.string().openapi({ maxLength: 64 }) }),
-        query: kickoffQuery,
-        headers: kickoffHeaders,
-        body: { content: { 'application/json': { schema: kickoffArguments } } },
-      },
-    }),
-    (c) => {
-      const { keep_alive_seconds: keepAlive } = c.req.valid('query');
-      return kickOff(context, c, c.req.valid('param').tool, c.req.valid('json'), keepAlive);
+      params: z.object({ tool: z.string().openapi({ maxLength: 64 }) }),
+      body: kickoffArguments,
     },
+    (c, { params, query, body }) => kickOff(context, c, { tool: params.tool, arguments: body }, query),
   );
-  context.app.openapi(
-    createRoute({
+  registerRoute(
+    context,
+    {
       ...shared,
-      method: 'post',
       path: '/v1/jobs',
       operationId: 'startJob',
       summary: 'Start a job of the tool that the body names',
-      request: {
-        query: kickoffQuery,
-        headers: kickoffHeaders,
-        body: {
-          required: true,
-          content: {
-            'application/json': {
-              schema: z.strictObject({ tool: z.string(), arguments: kickoffArguments.optional() }),
-            },
-          },
-        },
-      },
-    }),
-    (c) => {
-      const { tool, arguments: given = {} } = c.req.valid('json');
-      const { keep_alive_seconds: keepAlive } = c.req.valid('query');
-      return kickOff(context, c, tool, given, keepAlive);
+      body: z.strictObject({ tool: z.string(), arguments: kickoffArguments.optional() }),
+      isBodyRequired: true,
+    },
+    (c, { query, body }) => kickOff(context, c, body, query),
+  );
+}
+
+/** Resumes a stopped pipeline as a new job. */
+export function registerResume(context: JobsContext): void {
+  registerRoute(
+    context,
+    {
+      method: 'post',
+      path: '/v1/jobs/{id}:resume',
+      operationId: 'resumeJob',
+      tag: 'Jobs',
+      summary: 'Resume a pipeline that failed, was canceled or timed out',
+      description:
+        'Starts a new job with its own ID. Finished steps are not run again, unless from includes them. Repeating the request gives the same job. If the job is still being canceled, waits up to 30 seconds for its end, then answers 503; repeat the request.',
+      rate: 'kickoff',
+      params: jobParams,
+      body: z.strictObject({
+        from: z
+          .string()
+          .min(1)
+          .max(1000)
+          .optional()
+          .describe(
+            'Step to resume from: job/2, job/Step name, or a job. Default: after the last finished step.',
+          ),
+        changes: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .describe('Changed arguments, for the steps that will run.'),
+      }),
+      success: kickoffResponses,
+      problems: ['invalid-arguments', 'job-not-found', 'wrong-state', 'job-expired', 'value-lost'],
+    },
+    async (c, { params, body }) => {
+      const signal = signalOf(context, c);
+      const options = { ...body, leastKeepAliveSeconds: MIN_KEEP_ALIVE_SECONDS, signal };
+      const record = await context
+        .engineOf(c)
+        .resume(params.id, options)
+        .catch((error: unknown) => {
+          throw asProblem(error, 'conflict', 'wrong-state');
+        });
+      return kickoffResponse(c, record, { replayed: record.runId !== '' });
     },
   );
 }
@@ -82,9 +114,11 @@ export function registerKickoff(context: JobsContext): void {
 async function kickOff(
   context: JobsContext,
   c: Context,
-  toolName: string,
-  given: Record<string, unknown>,
-  keepAliveSeconds: number | undefined,
+  {
+    tool: toolName,
+    arguments: given = {},
+  }: { tool: string; arguments?: Record<string, unknown> | undefined },
+  { keep_alive_seconds: keepAliveSeconds }: z.output<typeof kickoffQuery>,
 ): Promise<Response> {
   const engine = context.engineOf(c);
   const tool = engine.tool(toolName);
@@ -98,7 +132,10 @@ async function kickOff(
     session,
   });
   const waitSeconds = waitOf(tool, preferences);
-  const record = waitSeconds > 0 ? await waitForEnd(context, c, started, waitSeconds) : started;
+  const isWaiting = waitSeconds > 0 && !isTerminal(started.status);
+  // A question can't be answered within the wait.
+  const waiting = { seconds: waitSeconds, onlyEnd: started.asksNothing, isWanted: isEndOrQuestion };
+  const record = (isWaiting && (await watchUntil(context, c, started.token, waiting))) || started;
   return kickoffResponse(c, record, {
     // Only a job from before this request has a known run ID.
     replayed: started.runId !== '',
@@ -109,7 +146,7 @@ async function kickOff(
 }
 
 /** Response for a job that this request, or an earlier one, started. @throws Problem `job-expired` */
-export function kickoffResponse(
+function kickoffResponse(
   c: Context,
   record: OperationRecord,
   {
@@ -154,23 +191,6 @@ function appliedOf({ respondAsync, wait }: Preferences, waitSeconds: number, isO
     ...(respondAsync && !isOver ? ['respond-async'] : []),
     ...(wait !== undefined && waitSeconds > 0 ? [`wait=${waitSeconds}`] : []),
   ].join(', ');
-}
-
-/** Waits until the job ends, asks a question (then it can't end within the wait), or the time is up. */
-async function waitForEnd(
-  context: JobsContext,
-  c: Context,
-  started: OperationRecord,
-  seconds: number,
-): Promise<OperationRecord> {
-  if (isTerminal(started.status)) return started;
-  return withBudget(seconds, signalOf(context, c), async (signal) => {
-    let record = started;
-    const options = { signal, onlyEnd: started.asksNothing };
-    for await (record of context.engineOf(c).watch(started.token, options))
-      if (isTerminal(record.status) || record.status === 'input_required') break;
-    return record;
-  });
 }
 
 /** The session that lists the job: Longhaul-Session, else the MCP session of Mcp-Session-Id. @throws Problem `invalid-session` */

@@ -1,17 +1,19 @@
 /** `GET /v1/jobs`: lists the caller's jobs. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import PQueue from 'p-queue';
 import type { ListFilter, OperationPage } from '../../engine/index.js';
 import { isPastKeepAlive } from '../../operations/tool/budgets.js';
 import { LonghaulError, undefinedIf } from '../../operations/errors.js';
-import { isTerminal, type ListedOperation, type OperationStatus } from '../../operations/record.js';
+import { snakeKeys } from '../../operations/json/snake-keys.js';
+import { isTerminal, type ListedOperation } from '../../operations/record.js';
 import { JOB_STATUSES, STATUS_NAMES, type JobStatus } from '../../operations/status-names.js';
 import type { JobsContext } from './context.js';
 import { LONGEST_KEY, LONGEST_SESSION, VISIBLE_ASCII } from './headers.js';
 import { Problem } from './rendering/problems.js';
 import { jobPath } from './rendering/render.js';
-import { integer, job, json, pageCursor, responses } from './rendering/schemas.js';
+import { integer, job, json, pageCursor } from './rendering/schemas.js';
+import { registerRoute } from './route.js';
 
 const DEFAULT_LIMIT = 20;
 const CONCURRENT_READS = 10;
@@ -76,19 +78,19 @@ const query = z.strictObject({
 });
 
 export function registerList(context: JobsContext): void {
-  const { app, engineOf, rates } = context;
-  const route = createRoute({
-    method: 'get',
-    path: '/v1/jobs',
-    operationId: 'listJobs',
-    tags: ['Jobs'],
-    summary: 'List jobs, latest first',
-    description:
-      "Lists the caller's jobs. The list lags by seconds; a page may have fewer jobs than its limit although another page follows. To find out whether a kickoff succeeded, repeat it with its Idempotency-Key.",
-    middleware: [rates.limit('status')],
-    request: { query },
-    responses: responses(
-      {
+  registerRoute(
+    context,
+    {
+      method: 'get',
+      path: '/v1/jobs',
+      operationId: 'listJobs',
+      tag: 'Jobs',
+      summary: 'List jobs, latest first',
+      description:
+        "Lists the caller's jobs. The list lags by seconds; a page may have fewer jobs than its limit although another page follows. To find out whether a kickoff succeeded, repeat it with its Idempotency-Key.",
+      rate: 'status',
+      query,
+      success: {
         200: json(
           z.object({
             jobs: z.array(summary),
@@ -97,38 +99,37 @@ export function registerList(context: JobsContext): void {
           'A page.',
         ),
       },
-      ['invalid-cursor', 'rate-limited'],
-    ),
-  });
-  app.openapi(route, async (c) => {
-    const { status, tool, user, session, idempotency_key, created_after, limit, cursor } =
-      c.req.valid('query');
-    const engine = engineOf(c);
-    const wholeTenant = user === ALL_USERS;
-    if (user !== undefined && user !== engine.principal && !wholeTenant) return c.json({ jobs: [] }, 200);
-    const filter: ListFilter = {
-      limit: limit ?? DEFAULT_LIMIT,
-      wholeTenant,
-      tool,
-      status: status && LISTED[status],
-      session: session === undefined ? undefined : sessionsOf(context, session, engine.principal),
-      idempotencyKey: idempotency_key,
-      createdAfter: created_after === undefined ? undefined : new Date(created_after),
-      cursor,
-    };
-    const page = await engine.list(filter).catch((error: unknown) => {
-      throw listProblem(error);
-    });
-    const jobs = await summariesOf(context, c, page);
-    return c.json(
-      {
-        jobs: status === undefined ? jobs : jobs.filter((one) => one.status === status),
-        next_cursor: page.nextCursor,
-      },
-      200,
-      { 'Cache-Control': 'no-store' },
-    );
-  });
+      problems: ['invalid-cursor'],
+    },
+    async (c, { query }) => {
+      const { status, tool, user, session, idempotency_key, created_after, limit, cursor } = query;
+      const engine = context.engineOf(c);
+      const wholeTenant = user === ALL_USERS;
+      if (user !== undefined && user !== engine.principal && !wholeTenant) return c.json({ jobs: [] }, 200);
+      const filter: ListFilter = {
+        limit: limit ?? DEFAULT_LIMIT,
+        wholeTenant,
+        tool,
+        status: status && LISTED[status],
+        session: session === undefined ? undefined : sessionsOf(context, session, engine.principal),
+        idempotencyKey: idempotency_key,
+        createdAfter: created_after === undefined ? undefined : new Date(created_after),
+        cursor,
+      };
+      const page = await engine.list(filter).catch((error: unknown) => {
+        throw listProblem(error);
+      });
+      const jobs = await summariesOf(context, c, page);
+      return c.json(
+        {
+          jobs: status === undefined ? jobs : jobs.filter((one) => one.status === status),
+          next_cursor: page.nextCursor,
+        },
+        200,
+        { 'Cache-Control': 'no-store' },
+      );
+    },
+  );
 }
 
 /** Scopes to filter by: an MCP session's if `session` is its ID, else the name itself. */
@@ -168,34 +169,17 @@ async function summaryOf(
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {
+  const isOver = isTerminal(listed.status);
   // The job may have been purged since it was listed.
-  const now = isTerminal(listed.status)
-    ? listed
-    : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
-  return now && now.status !== 'expired' ? rendered({ ...now, owner: listed.owner }) : undefined;
-}
-
-function rendered({
-  token,
-  owner,
-  tool,
-  status,
-  stage,
-  createdAt,
-  closedAt,
-  cancelRequestedAt,
-  problem,
-}: Omit<ListedOperation, 'keepAliveSeconds'> & { status: OperationStatus }): Summary {
+  const now = isOver ? listed : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
+  if (!now || now.status === 'expired') return undefined;
+  const { token, tool, status, stage, createdAt, closedAt, cancelRequestedAt } = now;
   return {
+    ...snakeKeys({ tool, createdAt, stage, closedAt, problem: isOver ? listed.problem : undefined }),
     job_id: token,
-    user: owner,
-    tool,
+    user: listed.owner,
     status: STATUS_NAMES[status].job,
     status_url: jobPath(token),
-    created_at: createdAt,
-    stage,
-    closed_at: closedAt,
     cancel_requested: cancelRequestedAt !== undefined,
-    problem,
   };
 }

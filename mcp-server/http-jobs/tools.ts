@@ -1,15 +1,15 @@
 /** `GET /v1/tools`, `GET /v1/tools/{tool}`: the tools, and each one's documentation. */
-import { createRoute, z } from '@hono/zod-openapi';
+import { z } from '@hono/zod-openapi';
 import { ITEMS } from '../../operations/documentation/items.js';
 import type { Tool } from '../../operations/tool/index.js';
 import { JSON_TYPE, preferredType } from '../http/accept.js';
 import { withKeyProperty } from '../call/idempotency-key.js';
-import { listedSchema } from '../listed-tools/schema/index.js';
+import { listedSchema } from '../listed-tools/schema.js';
 import { documentationOf, documentationText } from './rendering/documentation.js';
 import type { JobsContext } from './context.js';
-import { RATE_HEADERS } from './rates.js';
-import { json, responses } from './rendering/schemas.js';
+import { json } from './rendering/schemas.js';
 import { DEFINITION_FORMATS, toolDefinitions } from './rendering/tool-definitions.js';
+import { registerRoute } from './route.js';
 
 const path = z.string();
 
@@ -48,77 +48,61 @@ const definitions = z
   .openapi('ToolDefinitions');
 
 export function registerTools(context: JobsContext): void {
-  const { app, engineOf, rates } = context;
-  const limit = rates.limit('status');
-  const list = createRoute({
-    method: 'get',
-    path: '/v1/tools',
-    operationId: 'listTools',
-    tags: ['Tools'],
-    summary: 'List the tools',
-    description:
-      'With format, as definitions for a model API (openai: functions of Chat Completions; anthropic: tools of Messages), including the tools that poll, answer and cancel jobs.',
-    middleware: [limit],
-    request: { query: z.strictObject({ format: z.enum(DEFINITION_FORMATS).optional() }) },
-    responses: responses(
-      {
-        200: json(
-          z.union([z.object({ tools: z.array(toolSummary) }), definitions]),
-          'The tools.',
-          RATE_HEADERS,
-        ),
-      },
-      ['rate-limited'],
-    ),
-  });
-  app.openapi(list, (c) => {
-    const { format } = c.req.valid('query');
-    const { tools } = engineOf(c);
-    return format === undefined
-      ? c.json({ tools: tools.map(summaryOf) }, 200)
-      : c.json(toolDefinitions(tools, format) as z.output<typeof definitions>, 200);
-  });
-
-  const one = createRoute({
-    method: 'get',
-    path: '/v1/tools/{tool}',
-    operationId: 'getTool',
-    tags: ['Tools'],
-    summary: 'Get a tool with its documentation',
-    description: 'With Accept: text/markdown only the documentation, as Markdown.',
-    middleware: [limit],
-    request: {
-      params: z.object({ tool: z.string().openapi({ param: { name: 'tool', in: 'path' } }) }),
-      query: z.strictObject({}),
+  const { engineOf, settings } = context;
+  registerRoute(
+    context,
+    {
+      method: 'get',
+      path: '/v1/tools',
+      operationId: 'listTools',
+      tag: 'Tools',
+      summary: 'List the tools',
+      description:
+        'With format, as definitions for a model API (openai: functions of Chat Completions; anthropic: tools of Messages), including the tools that poll, answer and cancel jobs.',
+      rate: 'status',
+      query: z.strictObject({ format: z.enum(DEFINITION_FORMATS).optional() }),
+      success: { 200: json(z.union([z.object({ tools: z.array(toolSummary) }), definitions]), 'The tools.') },
     },
-    responses: responses(
-      {
+    (c, { query: { format } }) => {
+      const { tools } = engineOf(c);
+      return c.json(format === undefined ? { tools: tools.map(summaryOf) } : toolDefinitions(tools, format));
+    },
+  );
+  registerRoute(
+    context,
+    {
+      method: 'get',
+      path: '/v1/tools/{tool}',
+      operationId: 'getTool',
+      tag: 'Tools',
+      summary: 'Get a tool with its documentation',
+      description: 'With Accept: text/markdown only the documentation, as Markdown.',
+      rate: 'status',
+      params: z.object({ tool: z.string() }),
+      query: z.strictObject({}),
+      success: {
         200: {
           description: 'The tool.',
           content: { 'application/json': { schema: tool }, 'text/markdown': { schema: z.string() } },
-          headers: RATE_HEADERS,
         },
       },
-      ['unknown-tool', 'rate-limited'],
-    ),
-  });
-  app.openapi(one, (c) => {
-    const found = engineOf(c).tool(c.req.valid('param').tool);
-    const documentation = documentationOf(found, context.settings);
-    if (preferredType(c.req.header('accept'), [JSON_TYPE, 'text/markdown']) === 'text/markdown')
-      return c.body(`${documentationText(documentation)}\n`, 200, {
-        'Content-Type': 'text/markdown; charset=utf-8',
-      });
-    return c.json(
-      {
+      problems: ['unknown-tool'],
+    },
+    (c, { params }) => {
+      const found = engineOf(c).tool(params.tool);
+      const documentation = documentationOf(found, settings);
+      if (preferredType(c.req.header('accept'), [JSON_TYPE, 'text/markdown']) === 'text/markdown')
+        return c.body(`${documentationText(documentation)}\n`, 200, {
+          'Content-Type': 'text/markdown; charset=utf-8',
+        });
+      return c.json({
         ...summaryOf(found),
         input_schema: withKeyProperty(listedSchema(found.inputSchema)),
-        ...(found.outputSchema ? { output_schema: listedSchema(found.outputSchema) } : {}),
+        output_schema: found.outputSchema && listedSchema(found.outputSchema),
         documentation,
-      },
-      200,
-    );
-  });
+      });
+    },
+  );
 }
 
 function summaryOf({ name, title, summary, wait }: Tool): z.output<typeof toolSummary> {

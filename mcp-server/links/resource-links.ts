@@ -87,7 +87,10 @@ export function isTextType(mimeType: string): boolean {
 }
 
 /** Links to the jobs' files. For a resumed operation, also to the earlier operation's files. */
-export function artifactLinks(record: OperationRecord, children: ChildRecord[]): ResourceLink[] {
+export function artifactLinks(
+  record: OperationRecord,
+  children: Pick<ChildRecord, 'artifacts'>[] = record.children ?? [],
+): ResourceLink[] {
   return children.flatMap(({ artifacts = [] }) =>
     artifacts.map(({ name, bytes, workflowId }) =>
       resourceLink(artifactUri(tokenBeside(record, workflowId), name), name, bytes),

@@ -18,7 +18,12 @@ const LONGEST_TICK_MS = 5_000;
 export async function canFollow(engine: Guard, uri: string): Promise<boolean> {
   const address = parseResourceUri(uri);
   if (address?.kind !== 'result' && address?.kind !== 'log') return false;
-  const record = await engine.read(address.token).catch(undefinedIf('not_found'));
+  return isKept(engine, address.token);
+}
+
+/** Whether an operation exists for the caller and hasn't expired. @throws LonghaulError `unavailable` */
+export async function isKept(engine: Guard, token: string): Promise<boolean> {
+  const record = await engine.read(token).catch(undefinedIf('not_found'));
   return record !== undefined && record.status !== 'expired';
 }
 

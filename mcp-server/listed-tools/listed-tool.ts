@@ -5,7 +5,7 @@ import { PROBLEMS_META_KEY } from '../../operations/wire/meta-keys.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { Guard } from '../guard.js';
 import { withKeyProperty } from '../call/idempotency-key.js';
-import { listedSchema } from './schema/index.js';
+import { listedSchema } from './schema.js';
 import type { RequestCancellation } from '../call/serving.js';
 
 export interface ListedTool {
@@ -15,6 +15,10 @@ export interface ListedTool {
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema;
   annotations?: NonNullable<Tool['annotations']>;
+  /** SEP-1391. */
+  invocationMode?: 'async' | 'sync';
+  /** Two-stage returns. */
+  async?: true;
 }
 
 /** The parts of a tool's documentation that depend on the protocol. */

@@ -86,7 +86,7 @@ function nameRoute(c: Context, request: MeasuredRequest): void {
   if (path === '/mcp' && c.req.method === 'GET') request.method = 'stream';
   if (request.protocol !== HTTP_JOBS) return;
   const route = matchedRoutes(c).findLast(({ method, path: of }) => method !== 'ALL' && !of.endsWith('*'));
-  if (route) request.method = `${c.req.method} ${route.path.replaceAll(/\{[^:]*:(\w+)\}/g, ':$1')}`;
+  if (route) request.method = `${c.req.method} ${route.path.replaceAll(/\{[^:}]*(:\w+)?\}/g, '$1')}`;
 }
 
 function outcomeOf(

@@ -6,7 +6,7 @@ import { schemaSections } from '../../operations/documentation/describe.js';
 import type { JsonSchema } from '../../operations/tool/schema.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { CallContext } from '../call/call-context.js';
-import { looseSchema, shallowSchema } from '../listed-tools/schema/index.js';
+import { looseSchema, shallowSchema } from '../listed-tools/schema.js';
 
 export interface BuiltinTool {
   name: string;

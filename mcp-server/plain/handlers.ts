@@ -19,14 +19,12 @@ export type PlainOutcome = CallToolResult | { question: OperationRecord };
  * Calls a tool. Wrong arguments give a result with `isError` and start nothing.
  *
  * @param given the tool's arguments and the call's own: `wait`, `timeout`, `idempotency_key`
- * @param onWait called before the call waits for its operation
  */
 export function callPlainTool(
   engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
   callContext: CallContext,
-  onWait: (token: string, timeoutSeconds: number) => void = () => undefined,
 ): Promise<PlainOutcome> {
   return withErrorResult(async () => {
     const { options, args } = optionsOf(tool, given);
@@ -34,7 +32,7 @@ export function callPlainTool(
     const { session } = callContext;
     const record = await engine.start(tool, args, { idempotencyKey, session });
     if (!wait) return renderEnvelope(record, { tool, isOutcome: true });
-    onWait(record.token, timeoutSeconds);
+    callContext.onContinuation?.({ token: record.token, timeoutSeconds });
     return waitAndRender(engine, tool, record, timeoutSeconds, callContext);
   });
 }

@@ -1,24 +1,18 @@
 /** tools/list for clients without tasks: long tools under the plain contract. */
-import type { Guard } from '../guard.js';
 import type { ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool/index.js';
 import { compactSchema } from './envelope/index.js';
-import { listedSchema } from '../listed-tools/schema/index.js';
-import { listedTool, shortTool, type ListedTool } from '../listed-tools/listed-tool.js';
+import { listedSchema } from '../listed-tools/schema.js';
+import { listedTool, type ListedTool } from '../listed-tools/listed-tool.js';
 import type { RequestCancellation } from '../call/serving.js';
 import { plainInputSchema } from './schemas.js';
 
-/** The project's tools, without Longhaul's own. */
-export function plainTools(engine: Guard): ListedTool[] {
-  return engine.tools.map((tool) =>
-    tool.taskSupport === 'forbidden'
-      ? shortTool(tool)
-      : {
-          ...listedTool(tool, useOf(tool)),
-          inputSchema: plainInputSchema(tool, listedSchema(tool.inputSchema)),
-          outputSchema: compactSchema,
-        },
-  );
+export function listPlainTool(tool: Tool): ListedTool {
+  return {
+    ...listedTool(tool, useOf(tool)),
+    inputSchema: plainInputSchema(tool, listedSchema(tool.inputSchema)),
+    outputSchema: compactSchema,
+  };
 }
 
 function useOf({ wait, timeoutSeconds }: Tool): string {

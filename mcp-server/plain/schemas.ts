@@ -1,6 +1,6 @@
 /** Arguments that every long tool has besides its own: `wait`, `timeout`, `idempotency_key`. */
 import { LonghaulError } from '../../operations/errors.js';
-import type { JsonSchema } from '../../operations/tool/schema.js';
+import { check, type JsonSchema } from '../../operations/tool/schema.js';
 import type { Tool } from '../../operations/tool/index.js';
 import { takeIdempotencyKey, withKeyProperty } from '../call/idempotency-key.js';
 import { LONGEST_WAIT_SECONDS } from './wait.js';
@@ -11,25 +11,24 @@ export interface CallOptions {
   idempotencyKey?: string;
 }
 
+/** Arguments about the wait. */
+const WAIT: JsonSchema = { type: 'boolean', description: 'Wait for the result.' };
+const TIMEOUT: JsonSchema = {
+  type: 'number',
+  exclusiveMinimum: 0,
+  maximum: LONGEST_WAIT_SECONDS,
+  description: 'Longest wait, in seconds.',
+};
+const WAITING: JsonSchema = { type: 'object', properties: { wait: WAIT, timeout: TIMEOUT } };
+
 /** A tool's input schema with these arguments. @param inputSchema Default: as its author wrote it */
 export function plainInputSchema(tool: Tool, inputSchema = tool.inputSchema): JsonSchema {
-  const { wait, timeoutSeconds } = tool;
   return withKeyProperty({
     ...inputSchema,
     properties: {
       ...(inputSchema['properties'] as object | undefined),
-      wait: {
-        type: 'boolean',
-        default: wait,
-        description: 'Wait for the result.',
-      },
-      timeout: {
-        type: 'number',
-        exclusiveMinimum: 0,
-        maximum: LONGEST_WAIT_SECONDS,
-        default: timeoutSeconds,
-        description: 'Longest wait, in seconds.',
-      },
+      wait: { ...WAIT, default: tool.wait },
+      timeout: { ...TIMEOUT, default: tool.timeoutSeconds },
     },
   });
 }
@@ -44,28 +43,10 @@ export function takeOptions(
     timeout = tool.timeoutSeconds,
     ...rest
   } = withoutNulls(plainInputSchema(tool), given);
-  const problems = [
-    typeof wait === 'boolean' || `wait: expected true or false; got ${shown(wait)}`,
-    isDuration(timeout) ||
-      `timeout: expected a number of seconds above 0, at most ${LONGEST_WAIT_SECONDS}; got ${shown(timeout)}`,
-  ].filter((problem) => problem !== true);
-  if (problems.length)
-    throw new LonghaulError(
-      'invalid_arguments',
-      problems.map((problem) => `arguments.${problem}`).join('\n'),
-    );
+  const problems = check(WAITING, { wait, timeout }, 'arguments');
+  if (problems.length) throw new LonghaulError('invalid_arguments', problems.join('\n'));
   const { args, ...key } = takeIdempotencyKey(rest);
   return { options: { wait: wait as boolean, timeoutSeconds: timeout as number, ...key }, args };
-}
-
-/** Whether the value is a timeout in seconds, above 0 and at most {@link LONGEST_WAIT_SECONDS}. */
-function isDuration(value: unknown): boolean {
-  return typeof value === 'number' && value > 0 && value <= LONGEST_WAIT_SECONDS;
-}
-
-function shown(value: unknown): string {
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
 
 /**

@@ -7,12 +7,13 @@ import { parseKeepAlive } from '../two-stage/schemas.js';
 import { startJob } from '../two-stage/handlers.js';
 import { withKeyOfMeta } from '../call/idempotency-key.js';
 import { builtinTools } from '../plain/builtin-tools.js';
+import { callPlainTool } from '../plain/handlers.js';
 import { parseParams } from '../call/params.js';
 import { selectProtocol } from '../call/select-protocol.js';
-import { clientOf, listedNames } from './list.js';
+import { listedNames } from '../revisions/methods.js';
 import type { LegacyContext, CallStream } from './context.js';
-import { callLongTool, callBuiltinTool, withCallContext } from './plain-waits.js';
-import { jobScope, operationScope, taskScope, type Session } from './session.js';
+import { continuationOn, resultOf, withCallContext } from './plain-waits.js';
+import { scopeOf, viewerOf, type Session } from './session.js';
 
 const callParams = z.looseObject({
   name: z.string(),
@@ -33,13 +34,14 @@ export async function callTool(
   const parsed = parseParams(callParams, params);
   const { name, task, operation } = parsed;
   const { requestId, progressToken } = stream.position;
+  const viewer = viewerOf(session);
   const own = builtinTools(context.engine).get(name);
-  const tool = own ? undefined : context.engine.tool(name, () => listedNames(context.engine, session));
+  const tool = own ? undefined : context.engine.tool(name, () => listedNames(context.engine, viewer));
   const args = withKeyOfMeta(parsed.arguments, parsed._meta, own);
-  const protocol = selectProtocol(tool, { operation, task }, clientOf(session));
+  const protocol = selectProtocol(tool, { operation, task }, viewer.client);
   if (tool && protocol === 'operation') {
     const field = parseOperationField(operation);
-    const listed = operationScope(session);
+    const listed = scopeOf(session, 'operations');
     const caller = { session: listed, requestId, progressToken };
     return context.cancellations.track(listed, requestId, (started) =>
       startOperation(context.engine, tool, args, field, caller, (token) => {
@@ -50,23 +52,27 @@ export async function callTool(
     );
   }
   if (tool && protocol === 'two-stage') {
-    const listed = jobScope(session);
-    const caller = { session: listed, progressToken };
-    const options = { keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds) };
-    return startJob(context.engine, tool, args, options, caller, (jobId) =>
-      context.notifier.onStarted(listed, jobId),
-    );
+    const listed = scopeOf(session, 'jobs');
+    return startJob(context.engine, tool, args, {
+      keepAliveSeconds: parseKeepAlive(parsed.keep_alive_seconds),
+      session: listed,
+      progressToken,
+      onStarted: (jobId) => context.notifier.onStarted(listed, jobId),
+    });
+  }
+  if (tool && protocol === 'task') {
+    const listed = scopeOf(session, 'tasks');
+    const options = { field: task, session: listed, progressToken };
+    const created = await startTask(context.engine, tool, args, options, session);
+    context.notifier.onStarted(listed, created.task.taskId);
+    return created;
   }
   return withCallContext(context, session, stream, async (caller) => {
-    if (tool && protocol === 'task') {
-      const tasks = taskScope(session);
-      const owner = { ...caller, session: tasks };
-      const created = await startTask(context.engine, tool, args, task, owner, session, progressToken);
-      context.notifier.onStarted(tasks, created.task.taskId);
-      return created;
-    }
-    return tool
-      ? await callLongTool(context.engine, tool, args, caller, stream)
-      : await callBuiltinTool(context.engine, own!, args, caller, stream);
+    const continued = { ...caller, onContinuation: continuationOn(stream) };
+    return resultOf(() =>
+      tool
+        ? callPlainTool(context.engine, tool, args, continued)
+        : own!.call(context.engine, continued, args),
+    );
   });
 }

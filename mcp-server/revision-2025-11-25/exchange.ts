@@ -1,17 +1,18 @@
-/** One POST, with an SDK Server and transport of its own. A waiting call's stream has event IDs, so any process can resume it. */
+/** One POST, with an SDK Server of its own. A waiting call's stream has event IDs, so any process can resume it. */
+import { once } from 'node:events';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   isJSONRPCErrorResponse,
   isJSONRPCRequest,
-  isJSONRPCResultResponse,
   type JSONRPCMessage,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
-import { POLL_METHOD } from '../two-stage/schemas.js';
+import type { Context } from 'hono';
+import type { SSEStreamingApi } from 'hono/streaming';
+import { eventStream } from '../http/event-stream.js';
 import { noteRpcError } from '../metrics/requests.js';
-import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/accept.js';
-import { HEARTBEAT_MS } from '../shutdown/heartbeat.js';
+import { POLL_METHOD } from '../two-stage/schemas.js';
 import type { LegacyContext, CallStream, EventPosition } from './context.js';
 import { createLegacyServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
@@ -41,17 +42,18 @@ export interface ExchangeOptions {
 }
 
 export class Exchange {
-  readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #server: Server;
+  readonly #transport: Transport;
   readonly #positions = new Map<RequestId, EventPosition>();
   readonly #open: Set<RequestId>;
+  readonly #answers = new Map<RequestId, JSONRPCMessage>();
+  readonly #ended = new AbortController();
+  readonly #mayWait: boolean;
   readonly #isStream: boolean;
-  /** Whether a request may wait for long while its client accepts no stream. */
-  readonly #isWaiting: boolean;
-  /** Ends a wait for a JSON response after its requests were cancelled. */
-  #endWithoutAnswer: () => void = () => undefined;
-  readonly #eventIdWriter: EventIdWriter;
-  onclose?: () => void;
+  /** Position of a stream that any process can resume. A stream that answers several requests has no single position. */
+  readonly #resumable: EventPosition | undefined;
+  #sse: SSEStreamingApi | undefined;
+  onclose?: () => unknown;
 
   /** @param messages the validated messages of one POST */
   constructor(
@@ -62,87 +64,59 @@ export class Exchange {
   ) {
     const requests = messages.filter((message) => isJSONRPCRequest(message));
     this.#open = new Set(requests.map(({ id }) => id));
-    const { json, stream } = options.accepted;
-    const mayWait = requests.some(({ method }) => WAITING_METHODS.has(method));
-    const mayAsk = session.elicitation && requests.some(({ method }) => ASKING_METHODS.has(method));
-    this.#isStream = !json || (stream && (mayWait || mayAsk));
-    this.#isWaiting = mayWait && !this.#isStream;
     for (const { id, params } of requests) {
       const progressToken = params?._meta?.progressToken;
       this.#positions.set(id, { session: session.nonce, requestId: id, progressToken });
     }
-    const [only, ...others] = requests;
-    this.#transport = new WebStandardStreamableHTTPServerTransport({
-      // Longhaul seals its own sessions. The SDK would keep them in this process.
-      sessionIdGenerator: undefined as never,
-      enableJsonResponse: !this.#isStream,
-      keepAliveMs: HEARTBEAT_MS,
-      retryInterval: RETRY_MS,
-      // A stream that answers several requests has no single position.
-      ...(only && WAITING_METHODS.has(only.method) && !others.length
-        ? { eventStore: this.#eventIds(only.id) }
-        : {}),
-    });
+    const { json, stream } = options.accepted;
+    this.#mayWait = requests.some(({ method }) => WAITING_METHODS.has(method));
+    const mayAsk = session.elicitation && requests.some(({ method }) => ASKING_METHODS.has(method));
+    this.#isStream = !json || (stream && (this.#mayWait || mayAsk));
+    this.#resumable =
+      this.#mayWait && requests.length === 1 ? this.#positions.get(requests[0]!.id) : undefined;
     this.#server = createLegacyServer(context, session, ({ requestId, signal }) =>
       this.#streamOf(requestId, signal),
     );
     this.#server.onclose = () => this.onclose?.();
     this.#server.onerror = ({ message }) =>
       context.logger.debug({ reason: message }, 'a message was refused');
-    this.#eventIdWriter = new EventIdWriter(() => void this.close());
+    this.#transport = {
+      start: async () => undefined,
+      send: (message) => this.#answer(message),
+      close: async () => {
+        this.#ended.abort();
+        this.#transport.onclose?.();
+      },
+    };
   }
 
   /** The response ends when all requests are answered or cancelled, or the client disconnects. */
-  async respond(request: Request): Promise<Response> {
+  async respond(c: Context): Promise<Response> {
     await this.#server.connect(this.#transport);
-    const send = this.#transport.send.bind(this.#transport);
-    this.#transport.send = async (message, options) => {
-      // The official client reconnects even after an error response, unless the event ID marks the request as over.
-      if (isJSONRPCErrorResponse(message)) {
-        noteRpcError();
-        this.#endPosition(message.id);
-      }
-      await send(message, options);
-      if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id!);
-    };
-    const { isBatch } = this.options;
-    const parsedBody = isBatch ? this.messages : this.messages[0];
-    const answer = this.#transport.handleRequest(acceptingBoth(request), { parsedBody });
-    const response = await (this.#isWaiting ? this.#untilGone(request, answer) : answer);
-    if (!response.body) return response;
-    if (!response.headers.get('content-type')?.includes(EVENT_STREAM_TYPE))
-      return isBatch && response.ok ? asArray(response) : response;
-    return new Response(this.#eventIdWriter.between(response.body), { headers: response.headers });
+    if (this.#open.size > 0 && this.#isStream)
+      return eventStream(c, async (sse, disconnected) => {
+        this.#sse = sse;
+        this.#closeOn(disconnected);
+        if (this.#resumable) this.#streamOf(this.#resumable.requestId).mark();
+        await this.#dispatch();
+      });
+    // The SDK doesn't notice when the client of a JSON response disconnects.
+    if (this.#mayWait) this.#closeOn(c.req.raw.signal);
+    await this.#dispatch();
+    const answers = [...this.#positions.keys()].flatMap((id) => this.#answers.get(id) ?? []);
+    if (answers.length === 0) return c.body(null, 202);
+    return c.json(this.options.isBatch ? answers : answers[0]);
   }
 
   /** Ends the wait for one of this POST's requests without an answer (specs: 2025-11-25 basic/utilities/cancellation). */
-  cancel(requestId: RequestId, reason: string | undefined): void {
-    if (!this.#open.has(requestId)) return;
+  cancel({ nonce }: Session, requestId: RequestId, reason: string | undefined): void {
+    if (nonce !== this.session.nonce || !this.#open.has(requestId)) return;
     // Clients reconnect to a stream that ended without an answer, unless its last event ID marks the request as over.
-    this.#endPosition(requestId);
-    this.#mark(requestId);
-    this.#transport.onmessage?.({
-      jsonrpc: '2.0',
-      method: 'notifications/cancelled',
-      params: { requestId, reason },
-    });
+    this.#positions.get(requestId)!.isOver = true;
+    this.#streamOf(requestId).mark();
+    const params = { requestId, reason };
+    this.#transport.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params });
     this.#settle(requestId);
-    if (this.#open.size === 0) this.#endWithoutAnswer();
-  }
-
-  /** Ends the wait when the client cancels its requests or disconnects, which a JSON response doesn't notice. */
-  #untilGone(request: Request, answer: Promise<Response>): Promise<Response> {
-    const { signal } = request;
-    return new Promise((resolve, reject) => {
-      this.#endWithoutAnswer = () => resolve(new Response(null, { status: 202 }));
-      const end = () => {
-        this.#endWithoutAnswer();
-        void this.close();
-      };
-      if (signal.aborted) end();
-      else signal.addEventListener('abort', end);
-      answer.then(resolve, reject);
-    });
   }
 
   /** Ends all waits and the stream. The work continues. */
@@ -150,9 +124,28 @@ export class Exchange {
     await this.#server.close();
   }
 
-  #endPosition(requestId: RequestId | undefined): void {
-    const position = requestId === undefined ? undefined : this.#positions.get(requestId);
-    if (position) position.isOver = true;
+  #closeOn(signal: AbortSignal): void {
+    if (signal.aborted) void this.close();
+    else signal.addEventListener('abort', () => void this.close());
+  }
+
+  /** Resolves once all requests are answered or cancelled, or the client has disconnected. */
+  async #dispatch(): Promise<void> {
+    for (const message of this.messages) this.#transport.onmessage?.(message);
+    if (this.#open.size === 0) await this.close();
+    if (!this.#ended.signal.aborted) await once(this.#ended.signal, 'abort');
+  }
+
+  async #answer(message: JSONRPCMessage): Promise<void> {
+    const { id } = message as { id: RequestId };
+    if (isJSONRPCErrorResponse(message)) {
+      noteRpcError();
+      // The official client reconnects even after an error response, unless the event ID marks the request as over.
+      this.#positions.get(id)!.isOver = true;
+    }
+    this.#answers.set(id, message);
+    await this.#streamOf(id).send(message);
+    this.#settle(id);
   }
 
   #settle(requestId: RequestId): void {
@@ -160,84 +153,35 @@ export class Exchange {
     if (this.#open.size === 0) void this.close();
   }
 
-  #eventIds(requestId: RequestId) {
-    return {
-      storeEvent: async () => this.#positionId(requestId),
-      // streams.ts resumes streams from the operation's state, not from stored messages.
-      replayEventsAfter: () => Promise.reject(new Error('no events are stored')),
-    };
-  }
-
-  #positionId(requestId: RequestId): string {
-    return this.context.events.seal(this.#positions.get(requestId)!);
-  }
-
-  #streamOf(requestId: RequestId, signal: AbortSignal): CallStream {
-    return {
-      signal,
-      position: this.#positions.get(requestId)!,
-      send: (message) =>
-        this.#transport.send(message, { relatedRequestId: requestId }).catch(() => undefined),
-      mark: () => this.#mark(requestId),
-    };
-  }
-
-  #mark(requestId: RequestId): void {
-    if (this.#positions.size === 1 && featuresOf(this.session.version).emptyEvents)
-      this.#eventIdWriter.write(`id: ${this.#positionId(requestId)}\ndata: \n\n`);
+  #streamOf(requestId: RequestId, signal = this.#ended.signal): CallStream {
+    const position = this.#positions.get(requestId)!;
+    if (this.#sse && this.#resumable)
+      return resumableStream(this.context, this.session, this.#sse, this.#resumable, signal);
+    const send = async (message: JSONRPCMessage) => void (await this.#sse?.write(eventOf(message)));
+    return { signal, position, send, mark: () => undefined };
   }
 }
 
-/** Rewrites `Accept` for the SDK, which looks for the literal names of both types. */
-function acceptingBoth(request: Request): Request {
-  const accept = request.headers.get('accept') ?? '';
-  if (accept.includes(JSON_TYPE) && accept.includes(EVENT_STREAM_TYPE)) return request;
-  const headers = new Headers(request.headers);
-  headers.set('accept', `${JSON_TYPE}, ${EVENT_STREAM_TYPE}`);
-  return new Request(request.url, { method: request.method, headers });
+/** A message as an event. Unlike Hono's `writeSSE`, a write of it can't be overtaken by a later one. */
+function eventOf(message: JSONRPCMessage, id?: string): string {
+  return `event: message\n${id === undefined ? '' : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
 }
 
-/** The SDK answers a batch of one request like the request alone. */
-async function asArray(response: Response): Promise<Response> {
-  const text = await response.text();
-  const { status, headers } = response;
-  return new Response(text.startsWith('[') ? text : `[${text}]`, { status, headers });
-}
-
-/** Inserts events without data, which the SDK can't send, and reports when the client disconnects. */
-class EventIdWriter {
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  /** Events held until the stream's first event was written, because that one has an earlier position. */
-  #early: string[] = [];
-  #hasBegun = false;
-
-  constructor(private readonly onGone: () => void) {}
-
-  between(events: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
-    const reader = events.getReader();
-    return new ReadableStream<Uint8Array>({
-      start: (controller) => void (this.#controller = controller),
-      pull: async (controller) => {
-        const { done, value } = await reader.read();
-        if (done) {
-          this.#controller = undefined;
-          controller.close();
-          return;
-        }
-        controller.enqueue(value);
-        this.#hasBegun = true;
-        for (const event of this.#early.splice(0)) this.write(event);
-      },
-      cancel: async (reason) => {
-        this.#controller = undefined;
-        this.onGone();
-        await reader.cancel(reason);
-      },
-    });
-  }
-
-  write(event: string): void {
-    if (this.#hasBegun) this.#controller?.enqueue(Buffer.from(event));
-    else this.#early.push(event);
-  }
+/** A call's stream with event IDs, by which any process can resume it. */
+export function resumableStream(
+  { events }: LegacyContext,
+  { version }: Session,
+  sse: SSEStreamingApi,
+  position: EventPosition,
+  signal: AbortSignal,
+): CallStream {
+  return {
+    signal,
+    position,
+    send: async (message) => void (await sse.write(eventOf(message, events.seal(position)))),
+    mark: () => {
+      if (featuresOf(version).emptyEvents)
+        void sse.write(`id: ${events.seal(position)}\nretry: ${RETRY_MS}\ndata: \n\n`);
+    },
+  };
 }

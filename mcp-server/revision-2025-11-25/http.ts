@@ -1,6 +1,5 @@
 /** Streamable HTTP: sessions, POST, the session's own stream, resumed streams (specs: 2025-11-25 basic/transports). */
 import {
-  InitializeRequestSchema,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -12,13 +11,19 @@ import { isJsonContentType, ProtocolError, ProtocolErrorCode } from '@modelconte
 import type { Context } from 'hono';
 import { LonghaulError } from '../../operations/errors.js';
 import { EVENT_STREAM_TYPE, isAcceptable, isNamed, JSON_TYPE } from '../http/accept.js';
-import { experimentalCapabilitiesOf } from '../call/select-protocol.js';
 import type { Guard } from '../guard.js';
 import type { LegacyContext, SharedContext } from './context.js';
 import { Exchange, type AcceptedTypes } from './exchange.js';
 import { prepareMessage, parseMessages } from './messages.js';
 import { takeResponse } from './questions.js';
-import { featuresOf, hasKeptOperations, newSession, operationScope, type Session } from './session.js';
+import {
+  featuresOf,
+  hasKeptOperations,
+  newSession,
+  parseInitialize,
+  scopeOf,
+  type Session,
+} from './session.js';
 import { OpenStreams } from './streams.js';
 
 export const SESSION_HEADER = 'mcp-session-id';
@@ -38,7 +43,7 @@ class Refusal extends Error {
 }
 
 export class LegacyHttp {
-  readonly #exchanges = new Map<string, Set<Exchange>>();
+  readonly #exchanges = new Set<Exchange>();
   readonly #streams = new OpenStreams();
 
   constructor(private readonly shared: SharedContext) {}
@@ -85,8 +90,7 @@ export class LegacyHttp {
 
   async close(): Promise<void> {
     this.endStreams();
-    const open = [...this.#exchanges.values()].flatMap((exchanges) => [...exchanges]);
-    await Promise.all(open.map((exchange) => exchange.close()));
+    await Promise.all([...this.#exchanges].map((exchange) => exchange.close()));
   }
 
   async #post(c: Context, context: LegacyContext, body: unknown): Promise<Response> {
@@ -120,14 +124,9 @@ export class LegacyHttp {
       rest.map((message) => prepareMessage(session, message)),
       { isBatch: Array.isArray(body), accepted },
     );
-    const exchanges = this.#exchanges.get(session.nonce) ?? new Set();
-    this.#exchanges.set(session.nonce, exchanges.add(exchange));
-    exchange.onclose = () => {
-      exchanges.delete(exchange);
-      if (exchanges.size === 0) this.#exchanges.delete(session.nonce);
-    };
-    const response = await exchange.respond(c.req.raw);
-    if (!response.body) await exchange.close();
+    this.#exchanges.add(exchange);
+    exchange.onclose = () => this.#exchanges.delete(exchange);
+    const response = await exchange.respond(c);
     if (initialize && response.ok) response.headers.set(SESSION_HEADER, context.sessions.seal(session));
     return response;
   }
@@ -162,11 +161,12 @@ export class LegacyHttp {
           requestId?: string | number;
           reason?: string;
         };
-        if (requestId !== undefined)
-          for (const exchange of this.#exchanges.get(session.nonce) ?? []) exchange.cancel(requestId, reason);
-        if (requestId !== undefined) this.#streams.cancel(session, requestId);
+        if (requestId !== undefined) {
+          for (const exchange of this.#exchanges) exchange.cancel(session, requestId, reason);
+          this.#streams.cancel(session, requestId);
+        }
         if (session.asyncTools)
-          await context.cancellations.take(context.engine, operationScope(session), message.params);
+          await context.cancellations.take(context.engine, scopeOf(session, 'operations'), message.params);
       } else rest.push(message);
     }
     return rest;
@@ -203,15 +203,7 @@ function initializeOf(messages: JSONRPCMessage[]) {
   if (!initialize) return undefined;
   if (messages.length > 1)
     throw new Refusal(400, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize must come alone');
-  experimentalCapabilitiesOf((initialize as { params?: { capabilities?: unknown } }).params?.capabilities);
-  const parsed = InitializeRequestSchema.safeParse(initialize);
-  if (parsed.success) return parsed.data;
-  const { path, message } = parsed.error.issues[0]!;
-  throw new Refusal(
-    400,
-    ProtocolErrorCode.InvalidParams,
-    `Invalid initialize request: ${path.join('.')}: ${message}`,
-  );
+  return parseInitialize(initialize);
 }
 
 /** @throws Refusal for an unsupported version (specs: 2025-11-25 basic/transports, "Protocol Version Header") */

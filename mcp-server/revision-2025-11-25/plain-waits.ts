@@ -2,10 +2,8 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import type { Progress } from '../../operations/record.js';
-import type { Tool } from '../../operations/tool/index.js';
-import type { CallContext } from '../call/call-context.js';
-import { callPlainTool, resumeWait, withErrorResult, type PlainOutcome } from '../plain/handlers.js';
-import type { BuiltinTool } from '../plain/builtin-tool.js';
+import type { CallContext, ContinuedCall } from '../call/call-context.js';
+import { resumeWait, withErrorResult, type PlainOutcome } from '../plain/handlers.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import type { Session } from './session.js';
 import type { CallStream, Wait, LegacyContext } from './context.js';
@@ -16,36 +14,15 @@ const LONGEST_ARGUMENTS = 2_000;
 /** Shortest valid wait, in seconds. Used once the budget has ended. */
 const SHORTEST_WAIT_SECONDS = 0.001;
 
-export function callLongTool(
-  engine: Guard,
-  tool: Tool,
-  args: Record<string, unknown>,
-  callContext: CallContext,
-  stream: CallStream,
-): Promise<CallToolResult> {
-  const onWait = (token: string, timeoutSeconds: number) =>
-    storeWait(stream, { kind: 'plain', token, ...budget(timeoutSeconds) });
-  return resultOf(() => callPlainTool(engine, tool, args, callContext, onWait));
-}
-
-export function callBuiltinTool(
-  engine: Guard,
-  tool: BuiltinTool,
-  args: Record<string, unknown>,
-  callContext: CallContext,
-  stream: CallStream,
-): Promise<CallToolResult> {
-  return resultOf(() => tool.call(engine, withContinuation(callContext, stream), args));
-}
-
-/** Stores in the stream's position how to repeat the call if the stream is resumed. */
-function withContinuation(callContext: CallContext, stream: CallStream): CallContext {
-  return {
-    ...callContext,
-    onContinuation: ({ timeoutSeconds, ...call }) => {
-      if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
-        storeWait(stream, { kind: 'own', ...call, ...budget(timeoutSeconds) });
-    },
+/** Stores in the stream's position how to continue a call if the stream is resumed, and sends the position to the client. */
+export function continuationOn(stream: CallStream) {
+  return ({ timeoutSeconds, ...call }: ContinuedCall): void => {
+    const budgetEndsAt = Date.now() + timeoutSeconds * 1000;
+    if ('token' in call) stream.position.wait = { kind: 'plain', ...call, budgetEndsAt };
+    else if (JSON.stringify(call.args).length <= LONGEST_ARGUMENTS)
+      stream.position.wait = { kind: 'own', ...call, budgetEndsAt };
+    else return;
+    stream.mark();
   };
 }
 
@@ -67,18 +44,8 @@ export function waitOn(
   });
 }
 
-/** Stores the wait in the stream's position, and sends the position to the client. */
-function storeWait(stream: CallStream, wait: Wait): void {
-  stream.position.wait = wait;
-  stream.mark();
-}
-
-function budget(seconds: number): { budgetEndsAt: number } {
-  return { budgetEndsAt: Date.now() + seconds * 1000 };
-}
-
 /** Calls of this revision never end with a question, since they have streams for questions. */
-async function resultOf(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
+export async function resultOf(call: () => Promise<PlainOutcome>): Promise<CallToolResult> {
   const outcome = await withErrorResult(call);
   if ('question' in outcome) throw new Error('a call of this revision ended with a question');
   return outcome;

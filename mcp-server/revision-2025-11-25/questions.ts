@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { RELATED_TASK_META_KEY, type JSONRPCResponse } from '@modelcontextprotocol/sdk/types.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { Answer, InputRequest, OperationRecord } from '../../operations/record.js';
+import { association } from '../sep-1391/render.js';
 import { elicitResult } from '../call/elicitation.js';
 import { operationTokenOf } from '../json/message-problem.js';
 import type { AskedQuestion, LegacyContext, CallStream } from './context.js';
-import { featuresOf, type Session, jobScope, operationScope } from './session.js';
+import { featuresOf, scopeOf, type Session } from './session.js';
 
 /** Delay of a task's question on a session's own stream, in milliseconds. A waiting call shows it first. */
 const LISTENER_REST_MS = 2_000;
@@ -27,6 +28,14 @@ export function questionId({ nonce }: Pick<Session, 'nonce'>, token: string, key
 
 /** Source of a question: a plain call, a task, a SEP-1391 operation, or a two-stage job. */
 export type AskedBy = 'call' | 'task' | 'operation' | 'job';
+
+/** Fields that name a question's source. */
+const ASSOCIATIONS: Record<AskedBy, (token: string) => object> = {
+  call: () => ({}),
+  task: (taskId) => ({ _meta: { [RELATED_TASK_META_KEY]: { taskId } } }),
+  operation: association,
+  job: (jobId) => ({ job_id: jobId }),
+};
 
 type QuestionStream = Pick<CallStream, 'send'>;
 
@@ -102,9 +111,7 @@ export class Questions {
         ...(tasks ? { mode: 'form' } : {}),
         message,
         requestedSchema: schema,
-        ...(this.by === 'task' ? { _meta: { [RELATED_TASK_META_KEY]: { taskId: token } } } : {}),
-        ...(this.by === 'operation' ? { _operation: { token } } : {}),
-        ...(this.by === 'job' ? { job_id: token } : {}),
+        ...ASSOCIATIONS[this.by](token),
       },
     });
   }
@@ -212,7 +219,7 @@ export async function showQuestionsWithStatus(
   by: 'operation' | 'job',
 ): Promise<void> {
   if (!session.elicitation) return;
-  const listed = by === 'operation' ? operationScope(session) : jobScope(session);
+  const listed = scopeOf(session, by === 'operation' ? 'operations' : 'jobs');
   const isListening = context.notifier.isListening(listed);
   const due = Object.entries(record.inputRequests).filter(([key]) => {
     const rest = context.questionBackoffs.get(questionId(session, record.token, key));

@@ -6,40 +6,35 @@ import {
   CallToolRequestParamsSchema,
   CallToolResultSchema,
   CreateTaskResultSchema,
+  type ListToolsResult,
   type ServerNotification,
   type ServerRequest,
 } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
-import { z } from 'zod';
 import { isKind } from '../../operations/errors.js';
 import { isOperation } from '../sep-1391/render.js';
 import { operationResult, operationStatus } from '../sep-1391/handlers.js';
 import { cancelTask, getTask, listParams, listTasks, taskParams, taskResult } from './tasks/handlers.js';
 import { CANCEL_METHOD, POLL_METHOD } from '../two-stage/schemas.js';
 import { cancelJob, pollResult } from '../two-stage/handlers.js';
+import type { Guard } from '../guard.js';
 import { ANONYMOUS } from '../../operations/wire/index.js';
-import { SERVER_INFO, SERVER_INSTRUCTIONS, NO_PROMPTS, unknownPrompt } from '../call/identity.js';
+import { SERVER_INFO, SERVER_INSTRUCTIONS } from '../call/identity.js';
 import { OPT_IN_CAPABILITIES } from '../call/select-protocol.js';
-import { assertNoCursor, parseParams } from '../call/params.js';
-import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../links/resources.js';
-import { problemsMeta } from '../listed-tools/listed-tool.js';
+import { parseParams } from '../call/params.js';
 import { asTaskError } from '../call/protocol-error.js';
-import { traceRequest } from '../call/trace-request.js';
-import { knownToolName } from '../plain/builtin-tools.js';
+import { sharedMethods, traceMessage } from '../revisions/methods.js';
 import { callTool } from './call.js';
 import { type LegacyContext, linkTransformOf, type CallStream } from './context.js';
-import { documentationFor, listTools } from './list.js';
 import { withCallContext } from './plain-waits.js';
-import { featuresOf, type Session } from './session.js';
+import { featuresOf, viewerOf, type Session } from './session.js';
 import { showQuestionsWithStatus } from './questions.js';
 
 /** JSON-RPC code of an unknown resource (specs: 2025-11-25 server/resources, "Error Handling"). */
 const RESOURCE_NOT_FOUND = -32002;
 
 type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
-type Params = Record<string, unknown> & {
-  _meta?: { progressToken?: string | number } & Record<string, unknown>;
-};
+type Params = Record<string, unknown>;
 interface Message {
   method: string;
   params?: Params;
@@ -77,22 +72,13 @@ export function createLegacyServer(
   session: Session,
   streamOf: (extra: Extra) => CallStream,
 ): Server {
-  const { engine } = context;
+  const { engine, serving } = context;
   const features = featuresOf(session.version);
   // No tasks/list without identified principals (specs: 2025-11-25 basic/utilities/tasks, "Security Considerations").
   const isIdentified = engine.principal !== ANONYMOUS;
   const tasks = { ...(isIdentified ? { list: {} } : {}), cancel: {}, requests: { tools: { call: {} } } };
-  const trace: Trace = ({ method, params }, { requestId: id }, handle) => {
-    const { name, _meta: meta } = params ?? {};
-    const tool = method === 'tools/call' ? knownToolName(engine, name) : undefined;
-    const { principal } = engine;
-    const { transport } = context.serving;
-    return traceRequest(
-      { method, id, meta, tool, revision: session.version, transport, principal },
-      context.logger,
-      handle,
-    );
-  };
+  const trace: Trace = ({ method, params }, { requestId: id }, handle) =>
+    traceMessage({ engine, serving, revision: session.version }, { method, id, params }, handle);
   const server = new LegacyServer(trace, SERVER_INFO, {
     capabilities: { tools: {}, resources: {}, ...(features.tasks ? { tasks } : {}), ...OPT_IN_CAPABILITIES },
     instructions: SERVER_INSTRUCTIONS,
@@ -116,40 +102,25 @@ export function createLegacyServer(
     return trace({ method, params }, extra, answer);
   };
 
-  on('tools/list', async (params) => {
-    assertNoCursor(params);
-    await engine.tools.settled();
-    return { tools: listTools(engine, session), ...problemsMeta(engine) };
-  });
+  const shared = sharedMethods(engine, serving.transport, () => viewerOf(session));
+  for (const [method, handle] of Object.entries(shared)) on(method, handle);
+  if (features.tasks)
+    on('tools/list', async (params) => {
+      const { tools, ...list } = (await shared['tools/list'](params, undefined)) as ListToolsResult;
+      return { ...list, tools: tools.map((tool) => withTaskSupport(engine, tool)) };
+    });
   on('tools/call', async (params, extra) => {
     const { task } = parseParams(CallToolRequestParamsSchema, params);
     const result = await callTool(context, session, params, streamOf(extra));
     return parseParams(task ? CreateTaskResultSchema : CallToolResultSchema, result, 'result');
   });
-  on('resources/list', (params) => {
-    assertNoCursor(params);
-    return { resources: [] };
-  });
-  on('resources/templates/list', (params) => {
-    assertNoCursor(params);
-    return { resourceTemplates };
-  });
   on('resources/read', async (params) => {
-    const { uri } = parseParams(z.looseObject({ uri: z.string() }), params);
     try {
-      const limitBytes = RESOURCE_LIMIT_BYTES[context.serving.transport];
-      return await readResource(engine, uri, limitBytes, (tool) => documentationFor(engine, tool, session));
+      return await shared['resources/read'](params, undefined);
     } catch (error) {
       if (!isKind(error, 'not_found')) throw error;
-      throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri });
+      throw new ProtocolError(RESOURCE_NOT_FOUND, error.message, { uri: params['uri'] });
     }
-  });
-  on('prompts/list', (params) => {
-    assertNoCursor(params);
-    return NO_PROMPTS;
-  });
-  on('prompts/get', ({ name }) => {
-    throw unknownPrompt(name);
   });
   if (session.asyncTools) {
     on('tools/async/status', (params, extra) =>
@@ -188,4 +159,9 @@ export function createLegacyServer(
     if (isIdentified)
       on('tasks/list', (params) => listTasks(engine, parseParams(listParams, params).cursor, session));
   }
+}
+
+function withTaskSupport(engine: Guard, listed: ListToolsResult['tools'][number]) {
+  const tool = engine.tools.get(listed.name);
+  return tool ? { ...listed, execution: { taskSupport: tool.taskSupport } } : listed;
 }

@@ -8,7 +8,7 @@ import { followJob } from '../two-stage/notifications.js';
 import { DeliveredJobs } from '../two-stage/delivered-jobs.js';
 import { type LegacyContext, linkTransformOf } from './context.js';
 import { Questions, type AskedBy } from './questions.js';
-import { featuresOf, jobScope, operationScope, taskScope, type Session } from './session.js';
+import { featuresOf, scopeOf, type Session } from './session.js';
 
 /**
  * Sends notifications until the signal fires. Also sends questions, since a client may wait for a task without requesting its
@@ -30,25 +30,18 @@ export function notifySession(
     sendOut(
       'params' in message && message.params ? { ...message, params: withLinks(message.params) } : message,
     );
-  const shows = (by: AskedBy) =>
-    elicitation ? { questions: () => new Questions(context, session, { send }, by, true) } : {};
-  const listen = (listed: string, createFollower: () => Follower, since?: Date) =>
-    context.notifier.listen({ engine, session: listed, signal, createFollower, since });
-  if (featuresOf(version).tasks) {
-    const task = { elicitation, send, ...shows('task') };
-    listen(taskScope(session), () => followTask(task));
-  }
-  const { asyncTools, twoStage } = session;
-  const listenToJobs = (listed: string, by: 'job' | 'operation') => {
-    const job = { engine, send, delivered, fields: associationOf, ...shows(by) };
-    listen(listed, () => followJob(job), delivered.since);
+  const listen = (listed: string, by: AskedBy, createFollower: () => Follower, since?: Date) => {
+    const createQuestions = elicitation
+      ? () => new Questions(context, session, { send }, by, true)
+      : undefined;
+    context.notifier.listen({ engine, session: listed, signal, createFollower, createQuestions, since });
   };
+  if (featuresOf(version).tasks) listen(scopeOf(session, 'tasks'), 'task', () => followTask(send, session));
+  const { asyncTools, twoStage } = session;
+  const job = { engine, send, delivered, fields: associationOf };
+  if (twoStage) listen(scopeOf(session, 'jobs'), 'job', () => followJob(job), delivered.since);
   // With both opt-ins an operation is followed like a job, and its result is notified too.
-  if (twoStage) {
-    listenToJobs(jobScope(session), 'job');
-    if (asyncTools) listenToJobs(operationScope(session), 'operation');
-  } else if (asyncTools) {
-    const operation = { send, ...shows('operation') };
-    listen(operationScope(session), () => followOperation(operation));
-  }
+  if (twoStage && asyncTools)
+    listen(scopeOf(session, 'operations'), 'operation', () => followJob(job), delivered.since);
+  else if (asyncTools) listen(scopeOf(session, 'operations'), 'operation', () => followOperation(send));
 }

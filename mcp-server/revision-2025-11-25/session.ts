@@ -1,16 +1,25 @@
 /** Stateless sessions. The sealed session ID holds the state, so any process can serve it, even after a restart. */
 import { randomBytes } from 'node:crypto';
 import {
+  InitializeRequestSchema,
   LATEST_PROTOCOL_VERSION,
   SUPPORTED_PROTOCOL_VERSIONS,
   type InitializeRequest,
 } from '@modelcontextprotocol/sdk/types.js';
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Guard } from '../guard.js';
 import { isPastKeepAlive } from '../../operations/tool/budgets.js';
+import type { Tool } from '../../operations/tool/index.js';
 import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
 import { withTimeout } from '../../platform/with-timeout.js';
 import { showsForms } from '../call/elicitation.js';
-import { experimentalCapabilitiesOf, type ExperimentalCapabilities } from '../call/select-protocol.js';
+import { invalidParams } from '../call/protocol-error.js';
+import {
+  experimentalCapabilitiesOf,
+  type Client,
+  type ExperimentalCapabilities,
+} from '../call/select-protocol.js';
+import type { Viewer } from '../revisions/methods.js';
 
 export interface Session extends ExperimentalCapabilities {
   version: string;
@@ -24,23 +33,29 @@ export interface Session extends ExperimentalCapabilities {
 }
 
 /** Features of a protocol version. Versions are dates, so they compare as text. */
-export interface VersionFeatures {
-  tasks: boolean;
-  elicitation: boolean;
-  batches: boolean;
-  resourceLinks: boolean;
-  /** Events without data, which only give the client an ID to resume from. */
-  emptyEvents: boolean;
-}
-
-export function featuresOf(version: string): VersionFeatures {
+export function featuresOf(version: string) {
   return {
     tasks: version >= '2025-11-25',
     elicitation: version >= '2025-06-18',
     batches: version < '2025-06-18',
     resourceLinks: version >= '2025-06-18',
+    /** Events without data, which only give the client an ID to resume from. */
     emptyEvents: version >= '2025-11-25',
   };
+}
+
+/** The session's client, for lists of tools. */
+export function viewerOf({ asyncTools, twoStage, version }: Session): Viewer {
+  const optIns = { asyncTools, twoStage };
+  const client: Client = featuresOf(version).tasks
+    ? { ...optIns, tasks: 'field', needsTasks }
+    : { ...optIns, tasks: 'none' };
+  return { client, cancelledBy: 'notification' };
+}
+
+/** -32601 (specs: 2025-11-25 basic/utilities/tasks, "Tool-Level Negotiation"). */
+function needsTasks({ name }: Tool): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.MethodNotFound, `the tool ${name} can only be called as a task`);
 }
 
 /** Session lifetime beyond the namespace's retention: 30 days, enough for work that waits for people. */
@@ -52,26 +67,29 @@ const FACTS_LIMIT_MS = 500;
 const NONCE_BYTES = 16;
 const CLIENT_NAME_CHARACTERS = 64;
 
-/** Scope of a session's tasks. Its other operations have other scopes, since they send no task notifications. */
-export function taskScope({ nonce }: Session): string {
-  return `${nonce}.tasks`;
-}
+/** Kinds of a session's operations besides plain ones. Each has a scope that lists it, since each has its own notifications. */
+const SCOPES = ['tasks', 'operations', 'jobs'] as const;
 
-/** Scope of operations that the session started with an operation token (SEP-1391). */
-export function operationScope({ nonce }: Session): string {
-  return `${nonce}.operations`;
-}
-
-export function jobScope({ nonce }: Session): string {
-  return `${nonce}.jobs`;
+/** @param kind `operations`: started with an operation token (SEP-1391) */
+export function scopeOf({ nonce }: Session, kind: (typeof SCOPES)[number]): string {
+  return `${nonce}.${kind}`;
 }
 
 /** All scopes of a session's operations. */
 export function sessionScopes(session: Session): string[] {
-  return [session.nonce, taskScope(session), operationScope(session), jobScope(session)];
+  return [session.nonce, ...SCOPES.map((kind) => scopeOf(session, kind))];
 }
 
-/** From `initialize` (specs: 2025-11-25 basic/lifecycle). @throws ProtocolError -32602 for an opt-in that isn't an object */
+/** @throws ProtocolError -32602 for an `initialize` that doesn't match its schema, or an opt-in that isn't an object */
+export function parseInitialize(request: object): InitializeRequest {
+  experimentalCapabilitiesOf((request as { params?: { capabilities?: unknown } }).params?.capabilities);
+  const parsed = InitializeRequestSchema.safeParse(request);
+  if (parsed.success) return parsed.data;
+  const { path, message } = parsed.error.issues[0]!;
+  throw invalidParams(`Invalid initialize request: ${path.join('.')}: ${message}`);
+}
+
+/** From `initialize` (specs: 2025-11-25 basic/lifecycle). */
 export async function newSession(
   engine: Guard,
   { params }: Pick<InitializeRequest, 'params'>,
@@ -111,8 +129,8 @@ async function factsOrDefault(engine: Guard): Promise<{ retentionSeconds: number
  */
 export async function hasKeptOperations(engine: Guard, session: Session): Promise<boolean> {
   const listed = [
-    ...(session.asyncTools ? [operationScope(session)] : []),
-    ...(session.twoStage ? [jobScope(session)] : []),
+    ...(session.asyncTools ? [scopeOf(session, 'operations')] : []),
+    ...(session.twoStage ? [scopeOf(session, 'jobs')] : []),
   ];
   if (listed.length === 0 || !(await canListSessions(engine))) return false;
   const nowMs = await engine.nowMs();

@@ -2,24 +2,23 @@
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
-  InitializeRequestSchema,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
   isJSONRPCResultResponse,
+  type InitializeRequest,
   type JSONRPCMessage,
   type JSONRPCRequest,
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { isKind } from '../../operations/errors.js';
-import { experimentalCapabilitiesOf } from '../call/select-protocol.js';
 import { Batches, prepareMessage, parseBatch } from './messages.js';
 import type { LegacyContext } from './context.js';
 import { notifySession } from './session-notifications.js';
 import { takeResponse } from './questions.js';
 import { createLegacyServer } from './server.js';
-import { featuresOf, newSession, operationScope, type Session } from './session.js';
+import { featuresOf, newSession, parseInitialize, scopeOf, type Session } from './session.js';
 
 export class LegacyStdio {
   readonly #gone = new AbortController();
@@ -88,18 +87,16 @@ export class LegacyStdio {
       void this.context.shutdown.track(taken).catch((error: unknown) => this.#refuse(error));
       return;
     }
-    if (isJSONRPCRequest(message) && message.method === 'initialize') {
-      // The SDK would answer one that doesn't match its schema with -32603.
-      const problem = initializeProblem(message);
-      if (problem !== undefined) return this.#sendError(message.id, ProtocolErrorCode.InvalidParams, problem);
-    }
+    // The SDK would answer one that doesn't match its schema with -32603.
+    const isInitialize = isJSONRPCRequest(message) && message.method === 'initialize';
+    if (isInitialize && !(await this.#parseInitialize(message))) return;
     this.#transport?.onmessage?.(prepareMessage(this.#session, message));
     if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
       const { requestId } = (message.params ?? {}) as { requestId?: RequestId };
       if (requestId !== undefined) await this.#batches.settle(requestId);
       const { engine, cancellations, shutdown } = this.context;
       if (this.#session.asyncTools)
-        void shutdown.track(cancellations.take(engine, operationScope(this.#session), message.params));
+        void shutdown.track(cancellations.take(engine, scopeOf(this.#session, 'operations'), message.params));
     }
   }
 
@@ -114,15 +111,26 @@ export class LegacyStdio {
     return this.sendOut({ jsonrpc: '2.0', id, error: { code, message } } as unknown as JSONRPCMessage);
   }
 
+  /** @returns undefined if the request was refused */
+  async #parseInitialize(request: JSONRPCRequest): Promise<InitializeRequest | undefined> {
+    try {
+      return parseInitialize(request);
+    } catch (error) {
+      if (!(error instanceof ProtocolError)) throw error;
+      await this.#sendError(request.id, error.code, error.message);
+      return undefined;
+    }
+  }
+
   /** The first request must be initialize. Pings may precede it (specs: 2025-11-25 basic/lifecycle, "Initialization"). */
   async #open(request: JSONRPCRequest): Promise<void> {
     const { id, method } = request;
     if (method === 'ping') return this.#send({ jsonrpc: '2.0', id, result: {} });
     if (method !== 'initialize')
       return this.#sendError(id, ProtocolErrorCode.InvalidRequest, 'Invalid Request: initialize comes first');
-    const problem = initializeProblem(request);
-    if (problem !== undefined) return this.#sendError(id, ProtocolErrorCode.InvalidParams, problem);
-    const session = await newSession(this.context.engine, InitializeRequestSchema.parse(request));
+    const initialize = await this.#parseInitialize(request);
+    if (!initialize) return;
+    const session = await newSession(this.context.engine, initialize);
     this.#server = createLegacyServer(this.context, session, ({ requestId, signal, _meta }) => ({
       signal,
       position: { requestId, progressToken: _meta?.progressToken },
@@ -135,16 +143,5 @@ export class LegacyStdio {
     this.#session = session;
     notifySession(this.context, session, this.#send, this.#gone.signal);
     this.#transport.onmessage?.(request);
-  }
-}
-
-/** Why an initialize is refused. Undefined if it isn't. */
-function initializeProblem(request: JSONRPCRequest): string | undefined {
-  try {
-    experimentalCapabilitiesOf(request.params?.['capabilities']);
-    return InitializeRequestSchema.safeParse(request).success ? undefined : 'Invalid initialize request';
-  } catch (error) {
-    if (error instanceof ProtocolError) return error.message;
-    throw error;
   }
 }

@@ -16,7 +16,7 @@ import {
   type EventPosition,
   type SessionStreamPosition,
 } from './context.js';
-import { RETRY_MS } from './exchange.js';
+import { resumableStream, RETRY_MS } from './exchange.js';
 import { notifySession } from './session-notifications.js';
 import { taskResult } from './tasks/handlers.js';
 import { waitOn, withCallContext } from './plain-waits.js';
@@ -64,7 +64,7 @@ export class OpenStreams {
     const { requestId } = position;
     const open: OpenStream = { session: session.nonce, requestId, end: new AbortController() };
     return this.#serve(c, open, async (sse, signal) => {
-      const stream = streamOf(context, sse, session, { ...position }, signal);
+      const stream = resumableStream(context, session, sse, { ...position }, signal);
       open.onCancel = () => {
         stream.position.isOver = true;
         stream.mark();
@@ -138,23 +138,4 @@ async function responseOf(
       context.logger.error({ err: error }, 'a wait could not be resumed');
     return { jsonrpc: '2.0', id: requestId, error: rpcErrorOf(known) };
   }
-}
-
-function streamOf(
-  context: LegacyContext,
-  sse: SSEStreamingApi,
-  session: Session,
-  position: EventPosition,
-  signal: AbortSignal,
-): CallStream {
-  const id = () => context.events.seal(position);
-  return {
-    signal,
-    position,
-    send: (message) => sse.writeSSE({ id: id(), event: 'message', data: JSON.stringify(message) }),
-    mark: () => {
-      if (featuresOf(session.version).emptyEvents)
-        void sse.write(`id: ${id()}\nretry: ${RETRY_MS}\ndata: \n\n`);
-    },
-  };
 }

@@ -20,12 +20,12 @@ import { parseKeepAlive } from '../two-stage/schemas.js';
 import { startJob } from '../two-stage/handlers.js';
 import { clientNameOf } from './tasks/schemas.js';
 import { withKeyOfMeta } from '../call/idempotency-key.js';
-import type { BuiltinTool } from '../plain/builtin-tool.js';
 import { builtinTools } from '../plain/builtin-tools.js';
 import { renderRefusal } from '../call/results.js';
 import { selectProtocol, type CallProtocol } from '../call/select-protocol.js';
 import type { Serving } from '../call/serving.js';
-import { clientOf, toolsFor } from './list.js';
+import { listedNames } from '../revisions/methods.js';
+import { clientOf, viewerOf } from './list.js';
 import {
   argumentRequests,
   givenArguments,
@@ -34,7 +34,7 @@ import {
   takeAnswers,
   type TakenAnswers,
 } from './questions.js';
-import { RequestStates, type CallState } from './request-state.js';
+import { RequestStates } from './request-state.js';
 
 type Arguments = Record<string, unknown>;
 
@@ -80,12 +80,24 @@ export class Calls {
     const args = withKeyOfMeta(given, context.mcpReq._meta, own);
     const raw = context.mcpReq.requestState<unknown>();
     const state = raw === undefined ? undefined : this.#states.read(name, args, raw);
+    const waiting = state?.at === 'waiting' ? state : undefined;
     try {
-      if (state?.at === 'waiting') return await this.#resumeCall(name, args, state, context);
-      const tool = own ? undefined : this.engine.tool(name, () => this.#listedFor(context));
-      const protocol = selectProtocol(tool, { operation: options.operation }, clientOf(context));
-      if (own) return await this.#callBuiltinTool(own, args, context, NOTHING_TAKEN);
-      return await this.#callTool(tool!, protocol, args, options, state?.given ?? {}, context);
+      // The retry of a call that ended with questions hands over the answers, and waits for the same operation.
+      const taken = waiting
+        ? await takeAnswers(this.engine, waiting.token, waiting.keys, context.mcpReq.inputResponses)
+        : NOTHING_TAKEN;
+      const viewer = viewerOf(context, this.transport);
+      const tool = own ? undefined : this.engine.tool(name, () => listedNames(this.engine, viewer));
+      const callContext = this.#callerOf(context, taken);
+      if (tool && waiting) {
+        const { timeoutSeconds } = optionsOf(tool, args).options;
+        const outcome = await resumeWait(this.engine, tool, waiting.token, timeoutSeconds, callContext);
+        return this.#resultOf(outcome, name, args, taken);
+      }
+      const protocol = selectProtocol(tool, { operation: options.operation }, viewer.client);
+      if (own) return this.#resultOf(await own.call(this.engine, callContext, args), name, args, taken);
+      const before = state?.at === 'asking' ? state.given : {};
+      return await this.#callTool(tool!, protocol, args, options, before, context);
     } catch (error) {
       if (!(error instanceof LonghaulError) || error.kind === 'unknown_tool') throw error;
       return { ...renderRefusal(error) };
@@ -122,9 +134,7 @@ export class Calls {
         return { ...result };
       }
       case 'two-stage':
-        return {
-          ...(await startJob(engine, tool, whole, { keepAliveSeconds }, {}, () => undefined)),
-        };
+        return { ...(await startJob(engine, tool, whole, { keepAliveSeconds })) };
       case 'task':
         return startTask(engine, tool, whole, elicitation);
       case 'plain': {
@@ -142,34 +152,6 @@ export class Calls {
     return inputRequired({ inputRequests, requestState });
   }
 
-  /** Retry of a call that ended with questions: hands over the answers and waits for the same operation. */
-  async #resumeCall(
-    name: string,
-    args: Arguments,
-    { token, keys }: CallState & { at: 'waiting' },
-    context: ServerContext,
-  ): Promise<Result> {
-    const { inputResponses } = context.mcpReq;
-    const taken = await takeAnswers(this.engine, token, keys, inputResponses);
-    const own = builtinTools(this.engine).get(name);
-    if (own) return this.#callBuiltinTool(own, args, context, taken);
-    const tool = this.engine.tool(name);
-    const { timeoutSeconds } = optionsOf(tool, args).options;
-    const callContext = this.#callerOf(context, taken);
-    const outcome = await resumeWait(this.engine, tool, token, timeoutSeconds, callContext);
-    return this.#resultOf(outcome, name, args, taken);
-  }
-
-  async #callBuiltinTool(
-    tool: BuiltinTool,
-    args: Arguments,
-    context: ServerContext,
-    taken: TakenAnswers,
-  ): Promise<Result> {
-    const outcome = await tool.call(this.engine, this.#callerOf(context, taken), args);
-    return this.#resultOf(outcome, tool.name, args, taken);
-  }
-
   #resultOf(outcome: PlainOutcome, name: string, args: Arguments, taken: TakenAnswers): Result {
     if (!('question' in outcome)) return { ...outcome };
     const record = outcome.question as Extract<PlainOutcome, { question: unknown }>['question'];
@@ -179,15 +161,11 @@ export class Calls {
     return inputRequired({ inputRequests, requestState });
   }
 
-  #listedFor(context: ServerContext): string[] {
-    return toolsFor(this.engine, clientOf(context), this.transport).map(({ name }) => name);
-  }
-
   #callerOf(context: ServerContext, { answered }: TakenAnswers): CallContext {
     const { mcpReq } = context;
     const { progressToken, [PERSON_META_KEY]: isPerson } = mcpReq._meta ?? {};
     const { elicitation } = clientOf(context);
-    const clientName = clientNameOf(context);
+    const clientName = clientNameOf(mcpReq.envelope);
     return {
       signal: mcpReq.signal,
       shutdown: this.shutdown,

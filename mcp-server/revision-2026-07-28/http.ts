@@ -60,8 +60,7 @@ export class CurrentHttp {
     const poll = pollIn(c.req.raw.headers, body);
     if (!poll) return undefined;
     nameRpcRequest(VERSION, body);
-    const { resourceLinks, logger } = this.serving;
-    const { httpStatus, message } = await answerPoll(guard, resourceLinks, this.shutdown, poll, logger);
+    const { httpStatus, message } = await answerPoll(guard, this.serving, this.shutdown, poll);
     return c.json(message, httpStatus);
   }
 

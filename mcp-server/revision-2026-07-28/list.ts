@@ -1,33 +1,22 @@
-/** tools/list, by the capabilities in the client's request. Unlisted tools can still be called. */
+/** The client of a request, by the capabilities in it, and its list of tools as tasks. */
 import {
   type ListToolsResult,
   CLIENT_CAPABILITIES_META_KEY,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import type { Guard } from '../guard.js';
-import { documentPlainTool, plainTools } from '../plain/list.js';
-import { asyncTools, documentAsyncTool, syncTool } from '../sep-1391/list.js';
-import { documentTwoStageTool, twoStageTools } from '../two-stage/list.js';
-import { renderBuiltinTool } from '../plain/builtin-tool.js';
-import { builtinTools, documentationOf } from '../plain/builtin-tools.js';
-import { type DocumentTool, listedTool, shortTool, type ListedTool } from '../listed-tools/listed-tool.js';
-import type { RequestCancellation, Serving } from '../call/serving.js';
-import {
-  isListed,
-  selectListProtocol,
-  type CallProtocol,
-  experimentalCapabilitiesOf,
-  type Client,
-} from '../call/select-protocol.js';
-import { missingTasksCapability } from './tasks/render.js';
-import { declaredCapabilities } from './tasks/schemas.js';
 import type { ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool/index.js';
+import { experimentalCapabilitiesOf, selectListProtocol, type Client } from '../call/select-protocol.js';
+import type { RequestCancellation, Serving } from '../call/serving.js';
+import { listedTool, type ListedTool } from '../listed-tools/listed-tool.js';
+import type { Viewer } from '../revisions/methods.js';
+import { missingTasksCapability } from './tasks/render.js';
+import { capabilitiesOf } from './tasks/schemas.js';
 
-export function taskTools(engine: Guard): ListedTool[] {
-  return engine.tools.map((tool) =>
-    tool.taskSupport === 'forbidden' ? shortTool(tool) : listedTool(tool, 'Becomes a task.'),
-  );
+type Tools = ListToolsResult['tools'];
+
+function listTaskTool(tool: Tool): ListedTool {
+  return listedTool(tool, 'Becomes a task.');
 }
 
 /** Cancelling the request doesn't cancel its task (specs: ext-tasks, "Task Cancellation"). */
@@ -36,10 +25,7 @@ const NOT_CANCELLED_BY: Record<RequestCancellation, string> = {
   'closed stream': 'The end of a stream does not.',
 };
 
-export function documentTaskTool(
-  { keepAliveSeconds }: Tool,
-  cancelledBy: RequestCancellation,
-): ProtocolLines {
+function documentTaskTool({ keepAliveSeconds }: Tool, cancelledBy: RequestCancellation): ProtocolLines {
   return {
     states:
       'Task states: working, input_required; final: completed (with isError for a failure or time-out), failed, cancelled.',
@@ -57,10 +43,9 @@ export interface CurrentClient extends Client {
 /** @throws ProtocolError -32602 for an opt-in that isn't an object */
 export function clientOf({ mcpReq }: ServerContext): CurrentClient {
   const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
-  const capabilities = envelope?.[CLIENT_CAPABILITIES_META_KEY];
-  const { tasks, elicitation } = declaredCapabilities(capabilities);
+  const { tasks, elicitation } = capabilitiesOf(envelope);
   return {
-    ...experimentalCapabilitiesOf(capabilities),
+    ...experimentalCapabilitiesOf(envelope?.[CLIENT_CAPABILITIES_META_KEY]),
     tasks: tasks ? 'extension' : 'none',
     needsTasks: missingTasksCapability,
     elicitation,
@@ -75,60 +60,20 @@ const TASK_SUBSTITUTES: Record<string, string> = {
     "A task is cancelled with tasks/cancel. Use this if that can't be used, or for many tasks; the token is the taskId.",
 };
 
-const LONG_TOOLS = { operation: asyncTools, 'two-stage': twoStageTools, task: taskTools, plain: plainTools };
-
-const DOCUMENTS: Record<CallProtocol, DocumentTool> = {
-  operation: documentAsyncTool,
-  'two-stage': documentTwoStageTool,
-  task: documentTaskTool,
-  plain: documentPlainTool,
-};
-
-export function toolsFor(
-  engine: Guard,
-  client: CurrentClient,
-  transport: Serving['transport'],
-): ListToolsResult['tools'] {
-  const protocol = selectListProtocol(client);
-  const own = [...builtinTools(engine).values()].map(renderBuiltinTool);
-  const long = (LONG_TOOLS[protocol](engine, cancellationOf(transport)) as { name: string }[]).filter(
-    ({ name }) => {
-      const tool = engine.tools.get(name);
-      return !tool || isListed(tool, client);
-    },
-  );
-  const tools = [
-    ...long,
-    ...(protocol === 'operation' ? own.map(syncTool) : protocol === 'task' ? withTaskSubstitutes(own) : own),
-  ];
-  return tools as ListToolsResult['tools'];
+/** @throws ProtocolError as {@link clientOf} */
+export function viewerOf(context: ServerContext, transport: Serving['transport']): Viewer {
+  return {
+    client: clientOf(context),
+    cancelledBy: transport === 'http' ? 'closed stream' : 'notification',
+    tasks: { list: listTaskTool, document: documentTaskTool },
+  };
 }
 
-/** @throws LonghaulError `unknown_tool` */
-export function documentationFor(
-  engine: Guard,
-  name: string,
-  client: CurrentClient,
-  transport: Serving['transport'],
-): string {
-  return documentationOf(engine, name, {
-    document: DOCUMENTS[selectListProtocol(client)],
-    cancelledBy: cancellationOf(transport),
-    isListed: (tool) => isListed(tool, client),
-    listedNames: () => toolsFor(engine, client, transport).map((one) => one.name),
-  });
-}
-
-function cancellationOf(transport: Serving['transport']): RequestCancellation {
-  return transport === 'http' ? 'closed stream' : 'notification';
-}
-
-/** Puts the tools that duplicate task methods last, with their notes. */
-function withTaskSubstitutes(
-  own: ReturnType<typeof renderBuiltinTool>[],
-): ReturnType<typeof renderBuiltinTool>[] {
-  const others = own.filter(({ name }) => !(name in TASK_SUBSTITUTES));
-  const instead = own.flatMap((tool) => {
+/** For clients with tasks, puts the tools that duplicate task methods last, with their notes. */
+export function withTaskSubstitutes(tools: Tools, client: Client): Tools {
+  if (selectListProtocol(client) !== 'task') return tools;
+  const others = tools.filter(({ name }) => !(name in TASK_SUBSTITUTES));
+  const instead = tools.flatMap((tool) => {
     const note = TASK_SUBSTITUTES[tool.name];
     return note === undefined ? [] : [{ ...tool, description: `${tool.description}\n${note}` }];
   });

@@ -2,6 +2,7 @@
 import {
   ProtocolError,
   ProtocolErrorCode,
+  type ListToolsResult,
   type Result,
   type Server,
   type ServerContext,
@@ -16,24 +17,15 @@ import { registerTasks } from './tasks/handlers.js';
 import { anyResult, clientNameOf, TASKS_EXTENSION } from './tasks/schemas.js';
 import { CANCEL_METHOD, POLL_METHOD } from '../two-stage/schemas.js';
 import { cancelJob, pollResult } from '../two-stage/handlers.js';
-import {
-  SERVER_INFO,
-  SERVER_INSTRUCTIONS,
-  NO_PROMPTS,
-  PROMPT_METHODS,
-  unknownPrompt,
-} from '../call/identity.js';
+import { SERVER_INFO, SERVER_INSTRUCTIONS, PROMPT_METHODS } from '../call/identity.js';
 import { linkTransform } from '../links/links-as-text.js';
 import { OPT_IN_CAPABILITIES, type ExperimentalCapabilities } from '../call/select-protocol.js';
-import { assertNoCursor, withFirstIssueOnly } from '../call/params.js';
+import { withFirstIssueOnly } from '../call/params.js';
 import { asProtocolError } from '../call/protocol-error.js';
-import { readResource, RESOURCE_LIMIT_BYTES, resourceTemplates } from '../links/resources.js';
 import type { Serving } from '../call/serving.js';
-import { traceRequest, type TracedRequest } from '../call/trace-request.js';
-import { knownToolName } from '../plain/builtin-tools.js';
 import { Calls, type Connection } from './call.js';
-import { clientOf, documentationFor, toolsFor } from './list.js';
-import { problemsMeta } from '../listed-tools/listed-tool.js';
+import { sharedMethods, traceMessage } from '../revisions/methods.js';
+import { clientOf, viewerOf, withTaskSubstitutes } from './list.js';
 
 /**
  * Post-processes results: renders links in the client's form, and drops `content` from a CreateTaskResult, because the SDK
@@ -60,29 +52,19 @@ class CurrentServer extends HookedServer {
     context: ServerContext,
     handle: () => Promise<Result>,
   ): Promise<Result> {
-    const { logger, resourceLinks } = this.serving;
-    const result = await traceRequest(this.#traced(method, params, context), logger, async () => {
+    const { id } = context.mcpReq;
+    const { engine, serving } = this;
+    const caller = { engine, serving, revision: REVISION };
+    const result = await traceMessage(caller, { method, id, params }, async () => {
       const answer = await this.shutdown.track(handle()).catch((error: unknown) => {
         noteRpcError();
         throw withFirstIssueOnly(error);
       });
-      return linkTransform(resourceLinks, clientNameOf(context))(answer);
+      return linkTransform(serving.resourceLinks, clientNameOf(context.mcpReq.envelope))(answer);
     });
     if (method !== 'tools/call' || result['resultType'] !== 'task') return result;
     const { content: _content, ...task } = result;
     return task;
-  }
-
-  #traced(method: string, params: unknown, { mcpReq }: ServerContext): TracedRequest {
-    const { engine } = this;
-    const { transport } = this.serving;
-    const { name } = (params ?? {}) as { name?: unknown };
-    return {
-      ...{ method, transport, revision: REVISION, principal: engine.principal },
-      id: mcpReq.id,
-      meta: mcpReq._meta,
-      tool: method === 'tools/call' ? knownToolName(engine, name) : undefined,
-    };
   }
 }
 
@@ -94,6 +76,8 @@ const callParams = z.looseObject({
   operation: z.unknown().optional(),
   keep_alive_seconds: z.unknown().optional(),
 });
+
+type Params = Record<string, unknown>;
 
 /** The handlers validate the params themselves. */
 const anyParams = z.looseObject({});
@@ -122,17 +106,6 @@ export function createCurrentServer(
     instructions: SERVER_INSTRUCTIONS,
   });
   const calls = new Calls(engine, transport, secret, shutdown, connection);
-  server.setRequestHandler('tools/list', async ({ params }, context) => {
-    assertNoCursor(params);
-    await engine.tools.settled();
-    return {
-      tools: toolsFor(engine, clientOf(context), transport),
-      // Varies by the request's capabilities (specs: 2026-07-28 server/utilities/caching).
-      ttlMs: 0,
-      cacheScope: 'private' as const,
-      ...problemsMeta(engine),
-    };
-  });
   // Our own schema, since the SDK's drops unknown fields. The SDK also validates requests against its own.
   server.setRequestHandler('tools/call', { params: callParams }, async (params, context) => {
     try {
@@ -141,31 +114,28 @@ export function createCurrentServer(
       throw asProtocolError(error);
     }
   });
-  server.setRequestHandler('resources/list', ({ params }) => {
-    assertNoCursor(params);
-    return { resources: [] };
-  });
-  server.setRequestHandler('resources/templates/list', ({ params }) => {
-    assertNoCursor(params);
-    return { resourceTemplates };
-  });
-  server.setRequestHandler('resources/read', async ({ params }, context) => {
-    try {
-      return await readResource(engine, params.uri, RESOURCE_LIMIT_BYTES[transport], (tool) =>
-        documentationFor(engine, tool, clientOf(context), transport),
-      );
-    } catch (error) {
-      throw asProtocolError(error, { data: { uri: params.uri } });
-    }
-  });
-  server.setRequestHandler('prompts/list', ({ params }) => {
-    assertNoCursor(params);
-    return NO_PROMPTS;
-  });
-  // Our own schema, since the SDK's answers a missing name with -32603.
-  server.setRequestHandler('prompts/get', { params: anyParams }, (params) => {
-    throw unknownPrompt(params['name']);
-  });
+  const shared = sharedMethods<ServerContext>(engine, transport, (context) => viewerOf(context, transport));
+  const handlers: Record<string, (params: Params, context: ServerContext) => Promise<object>> = {
+    ...shared,
+    'tools/list': async (params, context) => {
+      const { tools, ...list } = (await shared['tools/list'](params, context)) as ListToolsResult;
+      return {
+        ...list,
+        tools: withTaskSubstitutes(tools, clientOf(context)),
+        // Varies by the request's capabilities (specs: 2026-07-28 server/utilities/caching).
+        ttlMs: 0,
+        cacheScope: 'private',
+      };
+    },
+  };
+  for (const [method, handle] of Object.entries(handlers))
+    server.setRequestHandler(method, { params: anyParams, result: anyResult }, async (params, context) => {
+      try {
+        return { ...(await handle(params, context)) };
+      } catch (error) {
+        throw asProtocolError(error, { data: { uri: params['uri'] } });
+      }
+    });
   registerTasks(server, engine);
   const onlyFor = (
     optIn: keyof ExperimentalCapabilities,

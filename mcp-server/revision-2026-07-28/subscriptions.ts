@@ -2,6 +2,7 @@
  * subscriptions/listen for any transport: the core filters, `taskIds` of the tasks extension and `jobIds` of two-stage returns
  * (specs: 2026-07-28 basic/patterns/subscriptions; ext-tasks, "Task Status Notifications").
  */
+import { once } from 'node:events';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   MissingRequiredClientCapabilityError,
@@ -15,19 +16,19 @@ import {
 } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Guard } from '../guard.js';
-import { isKind } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { associationOf } from '../sep-1391/render.js';
 import { missingTasksCapability, renderDetailed, renderError } from './tasks/render.js';
-import { declaredCapabilities, clientNameIn } from './tasks/schemas.js';
+import { capabilitiesOf, clientNameOf } from './tasks/schemas.js';
 import { followJob } from '../two-stage/notifications.js';
 import { linkTransform } from '../links/links-as-text.js';
 import { experimentalCapabilitiesOf } from '../call/select-protocol.js';
-import { forEachChange } from '../sessions/session-notifier.js';
-import { canFollow, followResource } from '../links/resource-updates.js';
+import { forEachChange, type Send } from '../sessions/session-notifier.js';
+import { canFollow, followResource, isKept } from '../links/resource-updates.js';
+import { parseParams } from '../call/params.js';
 import { invalidParams } from '../call/protocol-error.js';
 import type { Serving } from '../call/serving.js';
-import { traceRequest } from '../call/trace-request.js';
+import { traceMessage } from '../revisions/methods.js';
 
 export interface Subscriber {
   send(message: JSONRPCMessage): Promise<void>;
@@ -63,13 +64,6 @@ const listenParams = z.looseObject({
   }),
 });
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
 /** The SDK doesn't check the requested revision over stdio, nor for this method over HTTP. */
 function assertRevision({ params }: JSONRPCRequest): void {
   const requested = params?._meta?.[PROTOCOL_VERSION_META_KEY];
@@ -101,58 +95,27 @@ export class Subscriptions {
    *   opt-in, -32022 for another revision
    */
   open(request: JSONRPCRequest, engine: Guard): Promise<Serve> {
-    const { id, method, params } = request;
-    const { transport, logger } = this.serving;
-    const { principal } = engine;
-    return traceRequest(
-      { method, id, meta: params?._meta, tool: undefined, revision: PROTOCOL_VERSION, transport, principal },
-      logger,
-      () => this.#checked(request, engine),
-    );
+    const caller = { engine, serving: this.serving, revision: PROTOCOL_VERSION };
+    return traceMessage(caller, request, () => this.#checked(request, engine));
   }
 
   async #checked(request: JSONRPCRequest, engine: Guard): Promise<Serve> {
     assertRevision(request);
-    const params = listenParams.safeParse(request.params);
-    if (!params.success) {
-      const { path, message } = params.error.issues[0]!;
-      throw invalidParams(`params.${path.join('.')}: ${message}`);
-    }
+    const { notifications } = parseParams(listenParams, request.params);
     const declared = request.params?._meta?.[CLIENT_CAPABILITIES_META_KEY];
-    const capabilities = declaredCapabilities(declared);
-    const { taskIds: wanted, jobIds: jobs } = params.data.notifications;
+    const capabilities = capabilitiesOf(request.params?._meta);
+    const { taskIds: wanted, jobIds: jobs, resourceSubscriptions: resources } = notifications;
     if (wanted && !capabilities.tasks) throw missingTasksCapability();
     if (jobs && !experimentalCapabilitiesOf(declared).twoStage) throw missingTwoStage();
     if (this.#open.size >= MAX_SUBSCRIPTIONS)
       throw new ProtocolError(ProtocolErrorCode.InternalError, 'Subscription limit reached');
-    const resources = params.data.notifications.resourceSubscriptions;
+    const known = (tokens: string[]) => kept(tokens, (token) => isKept(engine, token));
     const followed: Followed = {
-      ...(wanted ? { taskIds: await this.#known(engine, [...new Set(wanted)]) } : {}),
-      ...(jobs ? { jobIds: await this.#known(engine, [...new Set(jobs)]) } : {}),
-      ...(resources ? { resourceSubscriptions: await this.#readable(engine, [...new Set(resources)]) } : {}),
+      ...(wanted ? { taskIds: await known(wanted) } : {}),
+      ...(jobs ? { jobIds: await known(jobs) } : {}),
+      ...(resources ? { resourceSubscriptions: await kept(resources, (uri) => canFollow(engine, uri)) } : {}),
     };
     return (subscriber) => this.#serve(request, engine, followed, capabilities.elicitation, subscriber);
-  }
-
-  /** Tasks or jobs that exist for the subscriber. The acknowledgment omits the others. */
-  async #known(engine: Guard, tokens: string[]): Promise<string[]> {
-    const reads = await Promise.allSettled(tokens.map((token) => engine.read(token)));
-    return tokens.filter((_token, index) => {
-      const read = reads[index]!;
-      if (read.status === 'fulfilled') return read.value.status !== 'expired';
-      if (isKind(read.reason, 'not_found')) return false;
-      throw renderError(read.reason);
-    });
-  }
-
-  /** Resources that can be followed. The acknowledgment omits the others. */
-  async #readable(engine: Guard, uris: string[]): Promise<string[]> {
-    try {
-      const can = await Promise.all(uris.map((uri) => canFollow(engine, uri)));
-      return uris.filter((_uri, index) => can[index]);
-    } catch (error) {
-      throw renderError(error);
-    }
   }
 
   async #serve(
@@ -167,33 +130,19 @@ export class Subscriptions {
     if (this.#isClosed) ended.abort();
     this.#open.add(ended);
     const _meta = { [SUBSCRIPTION_ID_META_KEY]: request.id };
-    const withLinks = linkTransform(this.serving.resourceLinks, clientNameIn(request.params?._meta));
+    const withLinks = linkTransform(this.serving.resourceLinks, clientNameOf(request.params?._meta));
     const signal = AbortSignal.any([subscriber.signal, ended.signal]);
+    const send = (method: string, params: Record<string, unknown>) =>
+      subscriber.send({ jsonrpc: '2.0', method, params });
     const watch = (token: string) => engine.watch(token, { signal, progress: true });
     const notify = async (record: OperationRecord) => {
-      const tool = engine.tools.get(record.tool);
-      const task = renderDetailed(record, { elicitation, tool });
-      await subscriber.send({
-        jsonrpc: '2.0',
-        method: 'notifications/tasks',
-        params: withLinks({ ...task, _meta: { ...task._meta, ..._meta } }),
-      });
+      const task = renderDetailed(record, { elicitation, tool: engine.tools.get(record.tool) });
+      await send('notifications/tasks', withLinks({ ...task, _meta: { ...task._meta, ..._meta } }));
     };
-    const sendOfJob: Parameters<typeof followJob>[0]['send'] = ({ params, ...rest }) =>
-      subscriber.send({ ...rest, params: withLinks({ ...params, _meta }) });
-    const notifyOfResource = (uri: string) =>
-      subscriber.send({
-        jsonrpc: '2.0',
-        method: 'notifications/resources/updated',
-        params: { uri, _meta },
-      });
+    const sendOfJob: Send = ({ method, params }) => send(method, withLinks({ ...params, _meta }));
     try {
       // toolsListChanged isn't supported: the server notices an edited pipeline only at the next tools/list.
-      await subscriber.send({
-        jsonrpc: '2.0',
-        method: 'notifications/subscriptions/acknowledged',
-        params: { _meta, notifications },
-      });
+      await send('notifications/subscriptions/acknowledged', { _meta, notifications });
       const { taskIds = [], jobIds = [], resourceSubscriptions = [] } = notifications;
       const followed = Promise.all([
         ...taskIds.map((taskId) => forEachChange(watch(taskId), notify)),
@@ -205,10 +154,12 @@ export class Subscriptions {
           );
         }),
         ...resourceSubscriptions.map((uri) =>
-          forEachChange(followResource(engine, uri, signal), () => notifyOfResource(uri)),
+          forEachChange(followResource(engine, uri, signal), () =>
+            send('notifications/resources/updated', { uri, _meta }),
+          ),
         ),
       ]);
-      const end = aborted(signal);
+      const end = signal.aborted ? undefined : once(signal, 'abort');
       // Doesn't wait for a pending read, which takes long while Temporal is down.
       await Promise.race([end, followed.then(() => end)]);
       if (!subscriber.signal.aborted) {
@@ -224,5 +175,16 @@ export class Subscriptions {
   close(): void {
     this.#isClosed = true;
     for (const one of this.#open) one.abort();
+  }
+}
+
+/** The tokens or URIs that exist for the subscriber. The acknowledgment omits the others. */
+async function kept(addresses: string[], exists: (address: string) => Promise<boolean>): Promise<string[]> {
+  const unique = [...new Set(addresses)];
+  try {
+    const found = await Promise.all(unique.map(exists));
+    return unique.filter((_address, index) => found[index]);
+  } catch (error) {
+    throw renderError(error);
   }
 }

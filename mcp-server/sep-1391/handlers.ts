@@ -18,7 +18,7 @@ import {
   type StatusResult,
 } from './render.js';
 import { parseToken, type OperationField } from './schemas.js';
-import type { Follower, Sender } from '../sessions/session-notifier.js';
+import type { Follower, Send } from '../sessions/session-notifier.js';
 
 export interface OperationCaller {
   /** Scope that lists the operation. Missing in revisions without sessions. */
@@ -130,9 +130,8 @@ export async function operationResult(
   }
 }
 
-/** Sends a listener the changes of one operation until it has ended or is being cancelled. */
-export function followOperation({ send, questions: make }: Sender): Follower {
-  const questions = make?.();
+/** Sends a listener the progress of one operation until it has ended or is being cancelled. */
+export function followOperation(send: Send): Follower {
   return {
     async notify(record) {
       const { token, status, cancelRequestedAt, progress, progressToken, hasProgressed } = record;
@@ -143,9 +142,7 @@ export function followOperation({ send, questions: make }: Sender): Follower {
           method: 'notifications/progress',
           params: { progressToken, ...progress, ...association(token) },
         });
-      await questions?.show(record);
       return false;
     },
-    close: () => questions?.close(),
   };
 }

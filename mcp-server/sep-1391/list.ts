@@ -1,9 +1,8 @@
 /** Tools as listed for clients with operation tokens (SEP-1391, "Enhanced Tool Definitions"). */
-import type { Guard } from '../guard.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { KEY_LINE, type ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool/index.js';
-import { listedTool, shortTool } from '../listed-tools/listed-tool.js';
+import { listedTool, type ListedTool } from '../listed-tools/listed-tool.js';
 import type { RequestCancellation } from '../call/serving.js';
 
 const CANCEL: Record<RequestCancellation, string> = {
@@ -17,18 +16,10 @@ const CANCEL: Record<RequestCancellation, string> = {
 const USE =
   'Operation tokens (experimental.asyncTools): answers at once, then tools/async/status and tools/async/result.';
 
-export function asyncTools(engine: Guard, cancelledBy: RequestCancellation): object[] {
-  return engine.tools.map((tool) => {
-    if (tool.taskSupport === 'forbidden') return syncTool(shortTool(tool));
-    // Omits the output schema, which the immediate reply would have to match (specs: server/tools, "Output Schema").
-    const { outputSchema: _outputSchema, ...listed } = listedTool(tool, `${USE} ${CANCEL[cancelledBy]}`);
-    return { ...listed, invocationMode: 'async' };
-  });
-}
-
-/** Marks a tool whose calls always answer with the result. */
-export function syncTool(tool: object): object {
-  return { ...tool, invocationMode: 'sync' };
+export function listAsyncTool(tool: Tool, cancelledBy: RequestCancellation): ListedTool {
+  // Omits the output schema, which the immediate reply would have to match (specs: server/tools, "Output Schema").
+  const { outputSchema: _outputSchema, ...listed } = listedTool(tool, `${USE} ${CANCEL[cancelledBy]}`);
+  return { ...listed, invocationMode: 'async' };
 }
 
 export function documentAsyncTool(

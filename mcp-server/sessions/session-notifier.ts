@@ -3,6 +3,7 @@
  * operations in Temporal's visibility, with one query for all sessions.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import PQueue from 'p-queue';
 import { ProtocolError } from '@modelcontextprotocol/server';
 import type { Engine, SessionPeriod, WatchedRecord } from '../../engine/index.js';
 import type { Guard } from '../guard.js';
@@ -27,18 +28,22 @@ export interface Follower {
   close?(): void;
 }
 
-/** How a protocol's follower reaches its client. */
-export interface Sender {
-  send: (notification: { jsonrpc: '2.0'; method: string; params: Record<string, unknown> }) => Promise<void>;
-  /** Creates the object that shows an operation's questions. Missing for a client without elicitation. */
-  questions?: () => { show(record: OperationRecord): Promise<void>; close(): void };
+export interface Notification {
+  jsonrpc: '2.0';
+  method: string;
+  params: Record<string, unknown>;
 }
+
+/** How a protocol's follower reaches its client. */
+export type Send = (notification: Notification) => Promise<void>;
 
 export interface Listener {
   engine: Guard;
   /** Session that lists the operations. */
   session: string;
   createFollower: () => Follower;
+  /** Creates the object that shows an operation's questions. Missing for a client without elicitation. */
+  createQuestions?: (() => { show(record: OperationRecord): Promise<void>; close(): void }) | undefined;
   signal: AbortSignal;
   /** Ignores operations that ended before this time. Default: now. */
   since?: Date;
@@ -47,9 +52,8 @@ export interface Listener {
 interface ActiveListener extends Listener {
   since: Date;
   tokens: Set<string>;
-  followedCount: number;
-  /** Found operations beyond {@link MAX_FOLLOWED}, to be followed later. */
-  waitingTokens: Set<string>;
+  /** Follows operations. Those beyond {@link MAX_FOLLOWED} wait. */
+  queue: PQueue;
   /** Time before its latest successful look. */
   lookedAt?: Date;
 }
@@ -69,11 +73,11 @@ export class SessionNotifier {
       ...listener,
       since: listener.since ?? new Date(this.engine.temporal.time.nowMs),
       tokens: new Set(),
-      followedCount: 0,
-      waitingTokens: new Set(),
+      queue: new PQueue({ concurrency: MAX_FOLLOWED }),
     };
     this.#listeners.set(listener.session, active);
     listener.signal.addEventListener('abort', () => {
+      active.queue.clear();
       if (this.#listeners.get(listener.session) === active) this.#listeners.delete(listener.session);
     });
     void this.#findStarted();
@@ -86,7 +90,7 @@ export class SessionNotifier {
   /** Called when this process has started an operation. */
   onStarted(session: string | undefined, token: string): void {
     const listener = session === undefined ? undefined : this.#listeners.get(session);
-    if (listener) void this.#follow(listener, token);
+    if (listener) this.#followOnce(listener, token);
   }
 
   /** Finds operations of other processes, while there are listeners. */
@@ -142,33 +146,34 @@ export class SessionNotifier {
     for (const { session, token, closedAt } of await this.engine.sessionOperations(scopes, period)) {
       const listener = bySession.get(session)!;
       const isRelevant = closedAt === undefined || closedAt > listener.since;
-      if (isRelevant && !listener.signal.aborted) void this.#follow(listener, token);
+      if (isRelevant && !listener.signal.aborted) this.#followOnce(listener, token);
     }
     for (const listener of listeners) listener.lookedAt = lookedAt;
   }
 
-  /** Notifies the listener of each change until the operation ends. Follows each operation once. */
-  async #follow(listener: ActiveListener, token: string): Promise<void> {
+  #followOnce(listener: ActiveListener, token: string): void {
     if (listener.tokens.has(token)) return;
-    if (listener.followedCount >= MAX_FOLLOWED) {
-      listener.waitingTokens.add(token);
-      return;
-    }
-    listener.waitingTokens.delete(token);
     listener.tokens.add(token);
-    listener.followedCount += 1;
+    void listener.queue.add(() => this.#follow(listener, token));
+  }
+
+  /** Notifies the listener of each change until the operation ends. */
+  async #follow(listener: ActiveListener, token: string): Promise<void> {
     const { engine, signal } = listener;
     const follower = listener.createFollower();
+    const questions = listener.createQuestions?.();
     try {
       const records = engine.watch(token, { signal, progress: true });
-      await forEachChange(records, (record) => follower.notify(record));
+      await forEachChange(records, async (record) => {
+        const isOver = await follower.notify(record);
+        if (!isOver && record.cancelRequestedAt === undefined) await questions?.show(record);
+        return isOver;
+      });
     } catch (error) {
       this.logger.error({ err: error }, 'following an operation failed');
     } finally {
       follower.close?.();
-      listener.followedCount -= 1;
-      const [next] = listener.waitingTokens;
-      if (next !== undefined && !signal.aborted) void this.#follow(listener, next);
+      questions?.close();
     }
   }
 }

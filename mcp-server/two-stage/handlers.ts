@@ -17,32 +17,28 @@ import {
 } from './render.js';
 import { cancellationOf, jobIdOf } from './schemas.js';
 
-export interface JobCaller {
-  /** Scope that lists the job. Missing in revisions without sessions. */
-  session?: string;
-  progressToken?: string | number;
-}
-
 export interface JobOptions {
   /** How long to keep the result after the end, in seconds. Null: as long as possible. Default: the tool's. */
   keepAliveSeconds: number | null | undefined;
+  /** Scope that lists the job. Missing in revisions without sessions. */
+  session?: string;
+  progressToken?: string | number | undefined;
+  /** Called with the job's ID once the answer was sent. */
+  onStarted?: (jobId: string) => void;
 }
 
-/** tools/call. An error of the call is a result, and starts nothing. @param started called once the answer was sent */
+/** tools/call. An error of the call is a result, and starts nothing. */
 export async function startJob(
   engine: Guard,
   tool: Tool,
   given: Record<string, unknown>,
-  { keepAliveSeconds }: JobOptions,
-  { session, progressToken }: JobCaller,
-  started: (jobId: string) => void,
+  { onStarted, ...job }: JobOptions,
 ): Promise<Result & CallToolResult> {
   try {
     const { idempotencyKey, args } = takeIdempotencyKey(given);
-    const options = { idempotencyKey, keepAliveSeconds, session, progressToken };
-    const record = await engine.start(tool, args, options);
+    const record = await engine.start(tool, args, { idempotencyKey, ...job });
     // Waits until the answer was sent: before that the client doesn't know the job's ID.
-    setImmediate(() => started(record.token));
+    if (onStarted) setImmediate(() => onStarted(record.token));
     return renderStarted(record, tool);
   } catch (error) {
     if (error instanceof LonghaulError) return renderRefused(error);

@@ -1,24 +1,15 @@
 /** Tools as listed for clients with two-stage returns. */
-import type { Guard } from '../guard.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import type { ProtocolLines } from '../../operations/documentation/describe.js';
 import type { Tool } from '../../operations/tool/index.js';
-import { listedTool, shortTool } from '../listed-tools/listed-tool.js';
+import { listedTool, type ListedTool } from '../listed-tools/listed-tool.js';
 import { jobSchema } from './schemas.js';
 
 const USE =
   'Two-stage returns (experimental.twoStage): answers at once with a job_id and an estimate; its result is notified, or read with tools/poll_result.';
 
-export function twoStageTools(engine: Guard): object[] {
-  return engine.tools.map((tool) =>
-    tool.taskSupport === 'forbidden'
-      ? shortTool(tool)
-      : {
-          ...listedTool(tool, USE),
-          async: true,
-          outputSchema: jobSchema,
-        },
-  );
+export function listTwoStageTool(tool: Tool): ListedTool {
+  return { ...listedTool(tool, USE), async: true, outputSchema: jobSchema };
 }
 
 export function documentTwoStageTool({ keepAliveSeconds }: Tool): ProtocolLines {

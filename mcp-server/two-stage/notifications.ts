@@ -1,22 +1,16 @@
 /** notifications/progress and notifications/tool_result for a job. */
 import type { Guard } from '../guard.js';
 import { isTerminal, type OperationRecord } from '../../operations/record.js';
-import type { Follower, Sender } from '../sessions/session-notifier.js';
+import type { Follower, Send } from '../sessions/session-notifier.js';
 import { isAsking, questionsField, progressShare, progressText, renderJobResult } from './render.js';
 import { DeliveredJobs } from './delivered-jobs.js';
 
 /** Shortest time between two notifications of a job's progress, in milliseconds. */
 const PROGRESS_INTERVAL_MS = 1_000;
 
-export interface JobNotification {
-  jsonrpc: '2.0';
-  method: 'notifications/progress' | 'notifications/tool_result';
-  params: Record<string, unknown>;
-}
-
-export interface JobListener extends Pick<Sender, 'questions'> {
+export interface JobListener {
   engine: Guard;
-  send: (notification: JobNotification) => Promise<void>;
+  send: Send;
   /** Progress and results that the stream has already delivered. Default: none. */
   delivered?: DeliveredJobs;
   /** Additional fields of a job's notifications. Default: none. */
@@ -31,10 +25,8 @@ export function followJob({
   engine,
   send,
   delivered = new DeliveredJobs(() => engine.heardNowMs),
-  questions: makeQuestions,
   fields = () => ({}),
 }: JobListener): Follower {
-  const questions = makeQuestions?.();
   let last = '';
   /** The highest progress, with its text. A later attempt starts below it. */
   let furthest = { done: -Infinity, message: '' };
@@ -95,7 +87,6 @@ export function followJob({
     async notify(record) {
       if (!isTerminal(record.status)) {
         await throttleProgress(record);
-        if (isAsking(record)) await questions?.show(record);
         return false;
       }
       stop();
@@ -114,9 +105,6 @@ export function followJob({
       });
       return true;
     },
-    close() {
-      stop();
-      questions?.close();
-    },
+    close: stop,
   };
 }

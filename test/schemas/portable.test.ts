@@ -1,7 +1,7 @@
 /** The listed form of an author's schema. */
 import { expect, test } from '@jest/globals';
 import { choicesOf, describeExpected, parseValue } from '../../cli/tools/schema-values.js';
-import { listedSchema } from '../../mcp-server/listed-tools/schema/index.js';
+import { listedSchema } from '../../mcp-server/listed-tools/schema.js';
 import { check, usableSchema, type JsonSchema } from '../../operations/tool/schema.js';
 import { Random } from '../support/random.js';
 import { refusedForms } from './forms.js';

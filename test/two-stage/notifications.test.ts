@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import type { WatchedRecord } from '../../engine/index.js';
 import type { Guard } from '../../mcp-server/guard.js';
-import { followJob, type JobNotification } from '../../mcp-server/two-stage/notifications.js';
+import type { Notification } from '../../mcp-server/sessions/session-notifier.js';
+import { followJob } from '../../mcp-server/two-stage/notifications.js';
 import { DeliveredJobs } from '../../mcp-server/two-stage/delivered-jobs.js';
 
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
@@ -33,7 +34,7 @@ const closed = (more: Partial<WatchedRecord> = {}) =>
 
 function listener(delivered?: DeliveredJobs) {
   const sent: { method: string; params: any }[] = [];
-  const send = async ({ method, params }: JobNotification) => void sent.push({ method, params });
+  const send = async ({ method, params }: Notification) => void sent.push({ method, params });
   const follower = followJob({ engine, send, ...(delivered ? { delivered } : {}) });
   return { sent, follower, shares: () => sent.map(({ params }) => params.progress) };
 }

@@ -3,9 +3,7 @@ import { z } from '@hono/zod-openapi';
 import { WAIT_ENDED_HEADERS } from '../context.js';
 import { LONGEST_SESSION, VISIBLE_ASCII } from '../headers.js';
 import type { ProblemType } from './problems.js';
-import { RATE_HEADERS } from '../rates.js';
 import {
-  BODY_PROBLEMS,
   header,
   idempotencyKey,
   integer,
@@ -38,15 +36,11 @@ export const IDEMPOTENCY_RULE =
   'A key belongs to the caller and the tool. The same key with the same request gives the same job, also for concurrent requests and after it has ended, for as long as the job is kept; with another request it is refused (422).';
 
 const HEADERS = {
-  ...RATE_HEADERS,
   ...WAIT_ENDED_HEADERS,
   Location: header('URL of the job.'),
   'Preference-Applied': header('The preferences that were honoured (RFC 7240).'),
   'Idempotent-Replayed': header('true: the job was started by an earlier request with the same key.'),
-  'Retry-After': {
-    description: 'Seconds until the next poll is worthwhile.',
-    schema: { type: 'integer' as const },
-  },
+  'Retry-After': header('Seconds until the next poll is worthwhile.', 'integer'),
 };
 
 /** headers.ts validates them. */
@@ -84,14 +78,12 @@ export const kickoffResponses = {
 };
 
 export const KICKOFF_PROBLEMS: ProblemType[] = [
-  ...BODY_PROBLEMS,
   'invalid-arguments',
   'invalid-idempotency-key',
   'invalid-session',
   'unknown-tool',
   'job-expired',
   'idempotency-key-reused',
-  'rate-limited',
   'queue-full',
 ];
 

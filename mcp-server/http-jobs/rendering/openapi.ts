@@ -1,23 +1,26 @@
 /**
- * `GET /openapi.json`: the API's description (OpenAPI 3.1). Adds a kickoff path for each current tool, with its arguments, result
- * and rules, to the fixed description of the routes.
+ * `GET /openapi.json`: the API's description (OpenAPI 3.1), and `GET /docs`, the page that shows it. Adds a kickoff path for each
+ * current tool, with its arguments, result and rules, to the fixed description of the routes.
  */
-import { createRoute, z } from '@hono/zod-openapi';
-import { setTimeout as delay } from 'node:timers/promises';
+import { z } from '@hono/zod-openapi';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { JsonSchema } from '../../../operations/tool/schema.js';
 import { rebaseReferences } from '../../../operations/tool/schema-references.js';
 import type { CallerTools } from '../../auth/caller-tools.js';
 import { withKeyProperty } from '../../call/idempotency-key.js';
 import { VERSION } from '../../call/identity.js';
-import { listedSchema } from '../../listed-tools/schema/index.js';
+import { listedSchema } from '../../listed-tools/schema.js';
 import { documentationOf, documentationText } from './documentation.js';
 import type { JobsContext } from '../context.js';
 import { KICKOFF_PATH } from './kickoff-schemas.js';
 import { isRetryableProblem, Problem, PROBLEM_TYPES, PROBLEMS, problemUri } from './problems.js';
-import { RATE_WINDOW_SECONDS } from '../rates.js';
-import { json, responses, MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
+import { RATE_WINDOW_SECONDS } from '../../limits/rates.js';
+import { registerRoute } from '../route.js';
+import { json, MIN_KEEP_ALIVE_SECONDS } from './schemas.js';
 import type { Engine } from '../../../engine/index.js';
 import { humanDuration } from '../../../operations/tool/budgets.js';
+import { CODE_ROOT } from '../../../platform/code-root.js';
 import type { Logger } from '../../../platform/observe/log.js';
 
 type OpenApiDocument = ReturnType<JobsContext['app']['getOpenAPI31Document']>;
@@ -39,35 +42,34 @@ export const PROBLEM_TABLE = PROBLEM_TYPES.map((type) => {
 
 export function registerOpenApi(context: JobsContext): void {
   const { app } = context;
-  app.openapi(
-    createRoute({
+  registerRoute(
+    context,
+    {
       method: 'get',
       path: '/problems',
       operationId: 'listProblems',
-      tags: ['Problems'],
+      tag: 'Problems',
       summary: 'List all problem types',
-      responses: responses(
-        { 200: json(z.object({ problems: z.array(problemKind) }), 'The complete list.') },
-        [],
-      ),
-    }),
-    (c) => c.json({ problems: PROBLEM_TABLE }, 200),
+      success: { 200: json(z.object({ problems: z.array(problemKind) }), 'The complete list.') },
+    },
+    (c) => c.json({ problems: PROBLEM_TABLE }),
   );
-  app.openapi(
-    createRoute({
+  registerRoute(
+    context,
+    {
       method: 'get',
       path: '/problems/{type}',
       operationId: 'getProblem',
-      tags: ['Problems'],
+      tag: 'Problems',
       summary: 'Describe a problem type',
-      request: { params: z.object({ type: z.string() }) },
-      responses: responses({ 200: json(problemKind, 'The type.') }, ['unknown-route']),
-    }),
-    (c) => {
-      const { type } = c.req.valid('param');
-      const found = PROBLEM_TABLE.find((one) => one.type === `/problems/${type}`);
+      params: z.object({ type: z.string() }),
+      success: { 200: json(problemKind, 'The type.') },
+      problems: ['unknown-route'],
+    },
+    (c, { params }) => {
+      const found = PROBLEM_TABLE.find(({ type }) => type === `/problems/${params.type}`);
       if (!found) throw new Problem('unknown-route', `type: expected one of ${PROBLEM_TYPES.join(', ')}`);
-      return c.json(found, 200);
+      return c.json(found);
     },
   );
   let base: OpenApiDocument | undefined;
@@ -83,7 +85,7 @@ export function registerOpenApi(context: JobsContext): void {
 }
 
 async function about(context: JobsContext) {
-  const { limits } = context.rates;
+  const { limits } = context.limits.rates;
   const warning = await retentionWarning(context.engine);
   const description = [
     'Long-running tools as jobs: start, poll, answer, cancel, collect. A job continues whether or not a client waits.',
@@ -112,12 +114,11 @@ async function about(context: JobsContext) {
   };
 }
 
-function withTools(base: OpenApiDocument, { rates }: JobsContext, tools: CallerTools) {
+function withTools(base: OpenApiDocument, { settings }: JobsContext, tools: CallerTools) {
   const general = base.paths?.[KICKOFF_PATH]?.post;
-  const limits = { kickoffsPerMinute: rates.limits.kickoff, statusPerMinute: rates.limits.status };
   const described = tools.map((tool) => {
     const schemas: Record<string, JsonSchema> = {};
-    const documentation = documentationOf(tool, limits);
+    const documentation = documentationOf(tool, settings);
     const args = componentOf(
       schemas,
       `${tool.name}.arguments`,
@@ -166,38 +167,62 @@ function componentOf(schemas: Record<string, JsonSchema>, name: string, schema: 
   return { $ref: pointer };
 }
 
-const RETRY_MS = 5_000;
-
-/** Undefined if the retention is long enough or Temporal can't be reached. */
-async function retentionWarning(engine: Engine): Promise<string | undefined> {
-  const retentionSeconds = await engine.temporal.facts().then(
-    (facts) => facts.retentionSeconds,
-    () => undefined,
-  );
-  return retentionSeconds === undefined ? undefined : warningOf(retentionSeconds);
-}
-
-/** @param retentionSeconds of the namespace */
-function warningOf(retentionSeconds: number): string | undefined {
+/** Undefined if the namespace's retention is long enough, or Temporal can't be reached. */
+async function retentionWarning({ temporal }: Engine): Promise<string | undefined> {
+  const { retentionSeconds = Infinity } = (await temporal.facts().catch(() => undefined)) ?? {};
   return retentionSeconds < MIN_KEEP_ALIVE_SECONDS
     ? `this Temporal namespace keeps closed workflows for only ${humanDuration(retentionSeconds)}, so results of jobs are kept no longer than that; raise its retention to ${humanDuration(MIN_KEEP_ALIVE_SECONDS)} or more`
     : undefined;
 }
 
 /** Logs the warning once, as soon as Temporal can be reached. */
-export async function logRetentionWarning(
-  engine: Engine,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      const { retentionSeconds } = await engine.temporal.facts();
-      const warning = warningOf(retentionSeconds);
-      if (warning) logger.warn(warning);
-      return;
-    } catch {
-      await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
-    }
-  }
+export async function logRetentionWarning(engine: Engine, logger: Logger): Promise<void> {
+  await engine.temporal.whenConnected;
+  const warning = await retentionWarning(engine);
+  if (warning) logger.warn(warning);
+}
+
+/** Assets of the page, which the build copies. */
+const FOLDER = join(CODE_ROOT, 'swagger-ui');
+
+const FILES: Record<string, string> = {
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'swagger-ui.css': 'text/css; charset=utf-8',
+};
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Longhaul jobs</title>
+    <link rel="icon" href="data:," />
+    <link rel="stylesheet" href="/docs/swagger-ui.css" />
+  </head>
+  <body>
+    <div id="api"></div>
+    <script src="/docs/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinking: true, validatorUrl: null });\n`;
+
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+/** `GET /docs`: Swagger UI, served entirely from this process. */
+export function registerDocsPage({ app }: JobsContext): void {
+  const send = (content: string | Uint8Array<ArrayBuffer>, type: string) =>
+    new Response(content, { headers: { ...HEADERS, 'Content-Type': type } });
+  app.get('/docs', () => send(PAGE, 'text/html; charset=utf-8'));
+  app.get('/docs/start.js', () => send(START, 'text/javascript; charset=utf-8'));
+  app.get('/docs/:file', async (c) => {
+    const type = Object.hasOwn(FILES, c.req.param('file')) ? FILES[c.req.param('file')] : undefined;
+    if (!type) throw new Problem('unknown-route', 'no such file of the documentation page');
+    return send(await readFile(join(FOLDER, c.req.param('file'))), type);
+  });
 }

@@ -1,6 +1,7 @@
 /** Problem types of the jobs API (RFC 9457): one closed table for error responses, the OpenAPI document and the documentation. */
+import { STATUS_CODES, type Server } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Context } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { type ErrorKind, isKind, LonghaulError } from '../../../operations/errors.js';
 import { lostValueIn } from '../../../platform/storage/index.js';
 
@@ -13,11 +14,7 @@ interface ProblemKind {
 
 /** The URI reference of a type is `/problems/{name}`. */
 export const PROBLEMS = {
-  'invalid-json': {
-    status: 400,
-    title: 'The body is not JSON',
-    advice: 'Send a JSON object.',
-  },
+  'invalid-json': { status: 400, title: 'The body is not JSON', advice: 'Send a JSON object.' },
   'invalid-request': {
     status: 400,
     title: 'The request does not match its schema',
@@ -78,16 +75,8 @@ export const PROBLEMS = {
     title: "The caller's roles do not allow the request",
     advice: 'Ask the administrator of the policy of this server for a role that does.',
   },
-  'unknown-route': {
-    status: 404,
-    title: 'Unknown route',
-    advice: '/openapi.json lists all routes.',
-  },
-  'unknown-tool': {
-    status: 404,
-    title: 'Unknown tool',
-    advice: 'GET /v1/tools lists them.',
-  },
+  'unknown-route': { status: 404, title: 'Unknown route', advice: '/openapi.json lists all routes.' },
+  'unknown-tool': { status: 404, title: 'Unknown tool', advice: 'GET /v1/tools lists them.' },
   'job-not-found': {
     status: 404,
     title: 'Unknown job',
@@ -153,11 +142,7 @@ export const PROBLEMS = {
     title: 'The address and headers are too large',
     advice: 'Together they are limited to 16 KiB.',
   },
-  internal: {
-    status: 500,
-    title: 'Internal server error',
-    advice: "The server's log has the details.",
-  },
+  internal: { status: 500, title: 'Internal server error', advice: "The server's log has the details." },
   'not-supported': {
     status: 501,
     title: 'This server cannot do that',
@@ -202,7 +187,7 @@ export interface RequestError {
 
 export interface ProblemOptions {
   errors?: RequestError[];
-  headers?: Record<string, string>;
+  headers?: Record<string, string> | undefined;
   members?: Record<string, unknown>;
   cause?: unknown;
 }
@@ -237,9 +222,12 @@ const TYPE_BY_KIND: Partial<Record<ErrorKind, ProblemType>> = {
   wrong_state: 'wrong-state',
   invalid_answer: 'invalid-answer',
   too_large: 'too-large',
+  rate_limited: 'rate-limited',
+  busy: 'queue-full',
+  unavailable: 'unavailable',
 };
 
-/** Retry-After while Temporal can't be reached, in seconds. */
+/** Retry-After where the error has none, e.g. while Temporal can't be reached, in seconds. */
 const UNAVAILABLE_RETRY_SECONDS = 5;
 
 export function toProblem(error: unknown): Problem {
@@ -247,32 +235,19 @@ export function toProblem(error: unknown): Problem {
   const lost = lostValueIn(error);
   if (lost) return new Problem('value-lost', lost.message, { cause: error });
   if (error instanceof LonghaulError) {
-    if (error.kind === 'unavailable')
-      return error.retryable
-        ? new Problem('unavailable', error.message, {
-            headers: { 'Retry-After': String(UNAVAILABLE_RETRY_SECONDS) },
-            cause: error,
-          })
-        : new Problem('not-supported', error.message, { cause: error });
-    if (error.kind === 'rate_limited' || error.kind === 'busy')
-      return new Problem(error.kind === 'busy' ? 'queue-full' : 'rate-limited', error.message, {
-        headers: { 'Retry-After': String(error.retryAfterSeconds ?? UNAVAILABLE_RETRY_SECONDS) },
-        cause: error,
-      });
-    const type = TYPE_BY_KIND[error.kind];
-    if (type) return new Problem(type, error.message, { cause: error });
+    const { kind, message, retryable, retryAfterSeconds = UNAVAILABLE_RETRY_SECONDS } = error;
+    const type = kind === 'unavailable' && !retryable ? 'not-supported' : TYPE_BY_KIND[kind];
+    const headers =
+      type && isRetryableProblem(type) ? { 'Retry-After': String(retryAfterSeconds) } : undefined;
+    if (type) return new Problem(type, message, { headers, cause: error });
   }
-  if (error instanceof HTTPException && error.status === 400)
-    return new Problem('invalid-json', `body: expected JSON; ${error.message}`, { cause: error });
-  if (error instanceof HTTPException && error.status === 415)
-    return new Problem('unsupported-media-type', 'Content-Type: expected application/json', { cause: error });
   return new Problem('internal', "the request failed; the server's log has the reason", { cause: error });
 }
 
-export const PROBLEM_CONTENT_TYPE = 'application/problem+json';
+const PROBLEM_CONTENT_TYPE = 'application/problem+json';
 
 /** RFC 9457, section 3. @param instance the request's path */
-export function problemDocument({ type, message, options }: Problem, instance: string): object {
+function problemDocument({ type, message, options }: Problem, instance: string): object {
   const { status, title } = PROBLEMS[type];
   const { errors, members } = options;
   return {
@@ -296,4 +271,46 @@ export function renderProblem(c: Context, problem: Problem): Response {
     'Cache-Control': 'no-store',
     ...problem.options.headers,
   });
+}
+
+/** How long a client gets to finish writing, in milliseconds. */
+const DRAIN_MS = 2_000;
+
+/**
+ * Answers requests that Node's HTTP parser rejects before routing. By default Node answers with a bare status and closes, which a
+ * client that is still writing sees as a broken connection. So this reads and drops the rest of the request.
+ */
+export function answerParseErrors(server: Server): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const problem = parseProblem(error);
+    const { status } = PROBLEMS[problem.type];
+    const body = JSON.stringify(problemDocument(problem, ''));
+    const head = [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `Content-Type: ${PROBLEM_CONTENT_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      'X-Content-Type-Options: nosniff',
+      'Connection: close',
+    ];
+    socket.removeAllListeners('data');
+    socket.on('data', () => undefined);
+    socket.resume();
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+    setTimeout(() => socket.destroy(), DRAIN_MS).unref();
+  });
+}
+
+function parseProblem({ code, message }: NodeJS.ErrnoException): Problem {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new Problem('headers-too-large', 'expected at most 16 KiB of address and headers; got more');
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Problem(
+      'request-timeout',
+      'expected headers and body within the time-outs of docs/limits.md; got a part',
+    );
+  return new Problem('invalid-request', `expected a request of HTTP/1.1; ${message}`);
 }

@@ -1,10 +1,10 @@
 /** Renders the record of an operation as a job. */
 import { createHash } from 'node:crypto';
 import { pollIntervalMs } from '../../../operations/tool/budgets.js';
-import type { LogLine } from '../../../operations/wire/log-page.js';
+import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import { isTerminal, type OperationRecord } from '../../../operations/record.js';
 import { STATUS_NAMES } from '../../../operations/status-names.js';
-import { answersOf, questionsOf } from '../../call/elicitation.js';
+import { questionsOf } from '../../call/elicitation.js';
 import { Problem } from './problems.js';
 import { INLINE_BYTES, type Job } from './schemas.js';
 
@@ -42,31 +42,24 @@ function expiryOf({ closedAt, keepAliveSeconds }: OperationRecord): string | und
 /** @throws Problem `job-expired` */
 export function renderJob(record: OperationRecord): Job {
   assertNotExpired(record);
-  const { token, inputRequests } = record;
+  const { token, tool, inputRequests, createdAt, updatedAt, closedAt, stage, statusMessage } = record;
+  const { cancelRequestedAt, cancelReason, resumedFrom, traceId, attempt } = record;
   const error = record.error ?? record.resultProblem;
-  const links = linksOf(token, record.tool);
+  const links = linksOf(token, tool);
   return {
     job_id: token,
-    tool: record.tool,
+    ...snakeKeys({ tool, createdAt, updatedAt, closedAt, stage, statusMessage }),
+    ...snakeKeys({ cancelRequestedAt, cancelReason, resumedFrom, traceId, attempt }),
     status: STATUS_NAMES[record.status].job,
     status_url: links.self,
-    created_at: record.createdAt,
-    updated_at: record.updatedAt,
-    closed_at: record.closedAt,
     expires_at: expiryOf(record),
     estimated_duration_seconds: record.estimateSeconds,
-    stage: record.stage,
-    status_message: record.statusMessage,
     progress: progressOf(record),
-    cancel_requested_at: record.cancelRequestedAt,
-    cancel_reason: record.cancelReason,
-    resumed_from: record.resumedFrom,
-    trace_id: record.traceId,
-    cancel_requested: record.cancelRequestedAt !== undefined,
+    cancel_requested: cancelRequestedAt !== undefined,
     ...(Object.keys(inputRequests).length
       ? { input_required: { requests: questionsOf(inputRequests) } }
       : {}),
-    answers: record.answers && answersOf(record.answers),
+    answers: record.answers?.map(snakeKeys),
     ...partialOf(record),
     ...resultOf(record, links.result),
     ...(error
@@ -80,7 +73,6 @@ export function renderJob(record: OperationRecord): Job {
           },
         }
       : {}),
-    attempt: record.attempt,
     links: { ...links, temporal: record.temporalUrl },
   };
 }
@@ -119,10 +111,6 @@ function resultOf(
 
 function bytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value) ?? 'null');
-}
-
-export function renderLine({ number, text, isContinued, isUnfinished }: LogLine) {
-  return { number, text, is_continued: isContinued, is_unfinished: isUnfinished };
 }
 
 /** Recommended time until the next poll, in whole seconds. */

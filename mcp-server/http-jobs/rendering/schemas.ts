@@ -182,8 +182,8 @@ export function pageCursor(description: string) {
     .openapi({ description });
 }
 
-export function header(description: string) {
-  return { description, schema: { type: 'string' as const } };
+export function header(description: string, type: 'string' | 'integer' = 'string') {
+  return { description, schema: { type } };
 }
 
 export function json(schema: z.ZodType, description: string, headers?: object) {

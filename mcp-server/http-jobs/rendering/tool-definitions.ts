@@ -1,10 +1,13 @@
 /** Tools as definitions for OpenAI's Chat Completions and Anthropic's Messages, each with its HTTP request for loops that run calls. */
+import { z } from '@hono/zod-openapi';
 import { documentationFor } from '../../../operations/documentation/describe.js';
-import type { JsonSchema } from '../../../operations/tool/schema.js';
+import { toJsonSchema, type JsonSchema } from '../../../operations/tool/schema.js';
 import type { Tool } from '../../../operations/tool/index.js';
 import { REFUSED_AT_TOP } from '../../../operations/documentation/gaps.js';
 import type { CallerTools } from '../../auth/caller-tools.js';
-import { listedSchema } from '../../listed-tools/schema/index.js';
+import { listedSchema } from '../../listed-tools/schema.js';
+import { cancelBody } from '../cancel.js';
+import { answerBody } from '../input.js';
 import { LONGEST_WAIT_SECONDS } from './schemas.js';
 
 export const DEFINITION_FORMATS = ['openai', 'anthropic'] as const;
@@ -28,7 +31,12 @@ interface Definition {
   call: Call;
 }
 
-const jobId = { type: 'string', description: 'job_id of the job, as the call that started it gave it.' };
+const jobId = z.string().describe('job_id of the job, as the call that started it gave it.');
+const seconds = z.int().min(0).max(LONGEST_WAIT_SECONDS).optional().describe('Seconds.');
+
+function parametersOf(fields: z.ZodObject['shape']): JsonSchema {
+  return listedSchema(toJsonSchema(z.strictObject({ job_id: jobId, ...fields })));
+}
 
 /** Tools that poll, answer and cancel jobs. A project's tools can't use their names. */
 const FOLLOW_UP_TOOLS: Definition[] = [
@@ -38,15 +46,7 @@ const FOLLOW_UP_TOOLS: Definition[] = [
       "Returns a job's state: status, progress, input_required with its questions, and in the end its result or error.",
       `Call it again until the status is succeeded, failed, canceled or timed_out; wait delays the answer until the job has ended or asks a question, for ${LONGEST_WAIT_SECONDS} s at most.`,
     ],
-    parameters: {
-      type: 'object',
-      properties: {
-        job_id: jobId,
-        wait: { type: 'integer', minimum: 0, maximum: LONGEST_WAIT_SECONDS, description: 'Seconds.' },
-      },
-      required: ['job_id'],
-      additionalProperties: false,
-    },
+    parameters: parametersOf({ wait: seconds }),
     call: { method: 'GET', path: '/v1/jobs/{job_id}', query: ['wait'] },
   },
   {
@@ -54,36 +54,13 @@ const FOLLOW_UP_TOOLS: Definition[] = [
     description: [
       'Answers a question of a job whose input_required has requests. Ask the person first; do not make answers up.',
     ],
-    parameters: {
-      type: 'object',
-      properties: {
-        job_id: jobId,
-        key: { type: 'string', description: 'Key of the question in input_required.requests.' },
-        value: { type: 'object', description: "The answer, as the question's schema says." },
-        action: {
-          type: 'string',
-          enum: ['accept', 'decline', 'cancel'],
-          description: 'accept: with a value. decline: the person does not want to answer. Default: accept.',
-        },
-      },
-      required: ['job_id', 'key'],
-      additionalProperties: false,
-    },
+    parameters: parametersOf(answerBody.shape),
     call: { method: 'POST', path: '/v1/jobs/{job_id}/input', query: [] },
   },
   {
     name: 'operation_cancel',
     description: ['Cancels a job for good. Its partial result, logs and files are kept.'],
-    parameters: {
-      type: 'object',
-      properties: {
-        job_id: jobId,
-        reason: { type: 'string', minLength: 1, maxLength: 500 },
-        force: { type: 'boolean' },
-      },
-      required: ['job_id'],
-      additionalProperties: false,
-    },
+    parameters: parametersOf(cancelBody.shape),
     call: { method: 'POST', path: '/v1/jobs/{job_id}:cancel', query: [] },
   },
 ];

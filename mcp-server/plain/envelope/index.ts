@@ -3,9 +3,9 @@
  * same facts, since most models see only the text. Models pay for each field, so answers have only fields that say something new.
  * operation_get has all of them in its view `full`.
  */
-import type { CallToolResult, ContentBlock, ResourceLink } from '@modelcontextprotocol/server';
-import type { z } from 'zod';
+import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import type { Guard } from '../../guard.js';
+import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import { unreadableText } from '../../../operations/errors.js';
 import { ageSeconds, type OperationRecord } from '../../../operations/record.js';
 import { PLAIN_FINAL_STATUSES } from '../../../operations/status-names.js';
@@ -14,7 +14,7 @@ import { RETRY_AFTER_SECONDS, SERVER_STOPPING } from '../../shutdown/index.js';
 import { asData } from '../../call/as-data.js';
 import { questionsOf } from '../../call/elicitation.js';
 import { nextActionOf, type NextAction } from './next-action.js';
-import type { Answered, Envelope, linkSchema } from './schema.js';
+import { linkOutput, type Answered, type Envelope } from './schema.js';
 import { isOver, plainChildren, plainStatus } from './status.js';
 import { envelopeText } from './text.js';
 import {
@@ -63,6 +63,17 @@ export function answerOf(record: OperationRecord, context: EnvelopeContext): Env
     isResumable: context.tool?.isPipeline === true,
   });
   return { output, text, extraContent: linksOf(record) };
+}
+
+/** The answer of a call that changed an operation: what the call did, then the operation. @param fields further ones of the output */
+export function answerAfter<Fields extends object>(
+  engine: Guard,
+  record: OperationRecord,
+  done: string,
+  fields: Fields,
+): { output: Answered & Fields; text: string } {
+  const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });
+  return { output: { ...output, ...fields }, text: [done, '', text].join('\n') };
 }
 
 /** The fields that say something new to the caller. */
@@ -141,61 +152,35 @@ export function envelopeOf(record: OperationRecord, context: EnvelopeContext): E
   const error = record.error ?? record.resultProblem;
   const status = plainStatus(record);
   const hasChildren = record.children !== undefined || context.tool?.isPipeline === true;
-  const next = nextActionAfterWait(record, hasChildren, context);
+  const { reason } = context;
+  // After a shutdown, the next check is due once a server has restarted.
+  const next = nextActionOf(record, hasChildren, reason === 'stopping' ? RETRY_AFTER_SECONDS : 0);
   const hasResult = record.status === 'completed' && record.result !== undefined && !resultLink(record);
   const links = linksNotInResult(record, hasResult);
   return {
     token,
     tool,
     status,
-    status_message: statusMessage,
     ...(cancelRequestedAt === undefined || isOver(status) ? {} : { cancel_requested: true as const }),
-    stage,
-    progress,
+    ...snakeKeys({ statusMessage, stage, progress, createdAt, closedAt, estimateSeconds }),
     ...(hasChildren ? { children: plainChildren(record) } : {}),
-    created_at: createdAt,
-    closed_at: closedAt,
-    estimate_seconds: estimateSeconds,
     ...(attempt > 1 ? { attempt } : {}),
-    resumed_from: resumedFrom,
-    trace_id: traceId,
+    ...snakeKeys({ resumedFrom, traceId, temporalUrl: record.temporalUrl }),
     ...(hasResult ? { result: record.result } : {}),
     ...(links.length ? { links: links.map(linkOutput) } : {}),
     error: error && { kind: error.kind, message: error.message, retryable: error.retryable },
-    temporal_url: record.temporalUrl,
     ...(partial === undefined || partialLink(record) ? {} : { partial }),
     ...(status === 'input_required' ? { input_required: questionsOf(inputRequests) } : {}),
-    ...errorKindOf(context, next !== undefined),
+    // None for work that has closed by the time that the record was read.
+    error_kind: next && reason && WAIT_ENDS[reason],
     next_action: next,
   };
 }
 
-/** None for work that has closed by the time that the record was read. */
-function errorKindOf({ reason }: EnvelopeContext, isOpen: boolean): Pick<Envelope, 'error_kind'> {
-  if (!isOpen) return {};
-  if (reason === 'budget') return { error_kind: 'wait_timeout' };
-  return reason === 'stopping' ? { error_kind: SERVER_STOPPING } : {};
-}
-
-/** After a shutdown, the next check is due once a server has restarted. */
-function nextActionAfterWait(
-  record: OperationRecord,
-  hasChildren: boolean,
-  { reason }: EnvelopeContext,
-): NextAction | undefined {
-  const next = nextActionOf(record, hasChildren);
-  if (!next || reason !== 'stopping') return next;
-  return { ...next, check_after_seconds: Math.max(RETRY_AFTER_SECONDS, next.check_after_seconds) };
-}
-
-function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeof linkSchema> {
-  return {
-    name,
-    uri,
-    mime_type: mimeType,
-    bytes: size,
-  };
-}
+const WAIT_ENDS: Partial<Record<WaitResult['reason'], Envelope['error_kind']>> = {
+  budget: 'wait_timeout',
+  stopping: SERVER_STOPPING,
+};
 
 /** Adds the operation's parts to the record. While it is open, only its workflow knows them. A record without parts stays unchanged. */
 export async function withParts(

@@ -33,14 +33,21 @@ export const nextActionSchema = z.object({
 
 export type NextAction = z.output<typeof nextActionSchema>;
 
-/** @param hasChildren whether it has parts, i.e. jobs of a pipeline or child workflows */
-export function nextActionOf(record: OperationRecord, hasChildren: boolean): NextAction | undefined {
+/**
+ * @param hasChildren whether it has parts, i.e. jobs of a pipeline or child workflows
+ * @param leastSeconds until the next check
+ */
+export function nextActionOf(
+  record: OperationRecord,
+  hasChildren: boolean,
+  leastSeconds: number,
+): NextAction | undefined {
   const { token, inputRequests } = record;
   const status = plainStatus(record);
   if (isOver(status)) return undefined;
   const [open] = status === 'input_required' ? Object.entries(inputRequests) : [];
   const following = {
-    check_after_seconds: checkAfterSeconds(record),
+    check_after_seconds: Math.max(leastSeconds, checkAfterSeconds(record)),
     status_path: hasChildren ? 'children[*].status' : 'status',
     terminal_statuses: [...PLAIN_FINAL_STATUSES, ...(hasChildren ? ['skipped'] : [])],
   };

@@ -1,9 +1,10 @@
 /** The envelope's published schemas. */
+import type { ResourceLink } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { toJsonSchema, type JsonSchema } from '../../../operations/tool/schema.js';
 import { PLAIN_FINAL_STATUSES, PLAIN_OPEN_STATUSES } from '../../../operations/status-names.js';
 import { SERVER_STOPPING } from '../../shutdown/index.js';
-import { listedSchema } from '../../listed-tools/schema/index.js';
+import { listedSchema } from '../../listed-tools/schema.js';
 import { nextActionSchema } from './next-action.js';
 
 const time = z.string();
@@ -15,6 +16,10 @@ export const linkSchema = z.object({
   mime_type: z.string().optional(),
   bytes: z.number().int().optional(),
 });
+
+export function linkOutput({ name, uri, mimeType, size }: ResourceLink): z.output<typeof linkSchema> {
+  return { name, uri, mime_type: mimeType, bytes: size };
+}
 
 const wholeSchema = z.object({
   token: z.string(),

@@ -1,5 +1,6 @@
 /** operation_get's view `logs`: a page of a step's log, or of the operation's own. */
 import { z } from 'zod';
+import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import { PAGE_LINES, PATTERN_CHARACTERS, type LogPage } from '../../../operations/wire/log-page.js';
 import type { OperationRecord } from '../../../operations/record.js';
 import { asData, inlineData } from '../../call/as-data.js';
@@ -50,23 +51,11 @@ export type LogOutput = z.output<typeof logPageSchema>;
 type Line = LogOutput['lines'][number];
 
 /** @param record the step's operation */
-export function logOutput(
-  { lines, status, isAtEnd, isComplete, totalBytes, ...rest }: LogPage,
-  record: OperationRecord,
-): LogOutput {
+export function logOutput({ lines, status, ...page }: LogPage, record: OperationRecord): LogOutput {
   return {
-    ...rest,
+    ...snakeKeys(page),
     status: status && plainChildStatus(status, record),
-    lines: lines.map(({ number, text, isContinued, isUnfinished, lineBytes }) => ({
-      number,
-      text,
-      is_continued: isContinued,
-      is_unfinished: isUnfinished,
-      line_bytes: lineBytes,
-    })),
-    is_at_end: isAtEnd,
-    is_complete: isComplete,
-    total_bytes: totalBytes,
+    lines: lines.map(snakeKeys),
   };
 }
 

@@ -3,33 +3,17 @@ import type { ContentBlock } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { Guard } from '../../guard.js';
 import { LonghaulError } from '../../../operations/errors.js';
-import type { OperationRecord, OperationStatus } from '../../../operations/record.js';
+import type { OperationRecord } from '../../../operations/record.js';
 import { check, toJsonSchema, withDefaults } from '../../../operations/tool/schema.js';
 import { OPERATION_TOOL_PREFIX, type Tool } from '../../../operations/tool/index.js';
 import type { CallContext } from '../../call/call-context.js';
-import { openSchema } from '../../listed-tools/schema/index.js';
+import { openSchema } from '../../listed-tools/schema.js';
 import { withoutNulls } from '../schemas.js';
 import type { BuiltinTool } from '../builtin-tool.js';
-import { STATUS_NAMES } from '../../../operations/status-names.js';
 
 export const token = z.string().min(1).max(1000);
 
 export const reference = z.string().min(1).max(1000);
-
-/** Statuses that lists can filter by, by plain name. */
-const LISTED_STATUSES = new Map<string, OperationStatus>(
-  (['working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'] as const).map((status) => [
-    STATUS_NAMES[status].plain,
-    status,
-  ]),
-);
-
-export const listedStatus = z.enum([...LISTED_STATUSES.keys()]);
-
-/** @param status one of {@link listedStatus} */
-export function engineStatus(status: string): OperationStatus {
-  return LISTED_STATUSES.get(status)!;
-}
 
 /** @throws LonghaulError `invalid_arguments` */
 export function refuse(message: string): never {

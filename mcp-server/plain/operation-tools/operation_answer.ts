@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { isKind, LonghaulError } from '../../../operations/errors.js';
 import type { Answer, OperationRecord } from '../../../operations/record.js';
 import { inlineData } from '../../call/as-data.js';
-import { answerOf, startedSchema } from '../envelope/index.js';
+import { answerAfter, startedSchema } from '../envelope/index.js';
 import { plainStatus } from '../envelope/status.js';
 import { refuse, token, defineOperationTool } from './operation-tool.js';
 
@@ -49,15 +49,11 @@ export const operationAnswer = defineOperationTool({
       throw asked && isKind(error, 'invalid_answer') ? invalidAnswer(error, asked.record, asked.key) : error;
     });
     const { key } = asked!;
-    const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done =
       state === 'accepted'
         ? `Answered ${key}: ${action}.`
         : `Answer to ${key} (${action}) is queued until a worker is available.`;
-    return {
-      output: { ...envelope.output, token, answered: { key, action, id, state } },
-      text: [done, '', envelope.text].join('\n'),
-    };
+    return answerAfter(engine, record, done, { token, answered: { key, action, id, state } });
   },
 });
 

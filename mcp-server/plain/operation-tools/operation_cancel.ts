@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
 import type { Guard } from '../../guard.js';
-import { answerOf } from '../envelope/index.js';
+import { answerAfter } from '../envelope/index.js';
 import { callText, refuse, token, defineOperationTool } from './operation-tool.js';
 
 const MAX_CANCELLED = 100;
@@ -55,14 +55,10 @@ async function cancelOne(
 ) {
   const wasOpen = await engine.cancel(token, reason, { force });
   const record = await engine.read(token);
-  const envelope = answerOf(record, { tool: engine.tools.get(record.tool) });
   const done = wasOpen
     ? `${record.closedAt === undefined ? 'Cancel requested' : 'Cancelled'}. What was finished stays.`
     : 'It had already ended; nothing was cancelled.';
-  return {
-    output: { ...envelope.output, was_open: wasOpen },
-    text: [done, '', envelope.text].join('\n'),
-  };
+  return answerAfter(engine, record, done, { was_open: wasOpen });
 }
 
 async function cancelAll(
@@ -79,7 +75,11 @@ async function cancelAll(
   );
   const tokens = pages.flatMap(({ operations }) => operations.map((operation) => operation.token));
   const hasMore = tokens.length > MAX_CANCELLED || pages.some(({ nextCursor }) => nextCursor !== undefined);
-  const cancelled = await cancelEach(engine, tokens.slice(0, MAX_CANCELLED), reason);
+  const cancels = new PQueue({ concurrency: AT_ONCE });
+  const wereOpen = await cancels.addAll(
+    tokens.slice(0, MAX_CANCELLED).map((token) => () => engine.cancel(token, reason)),
+  );
+  const cancelled = tokens.filter((_token, index) => wereOpen[index]);
   const text = [
     cancelled.length
       ? `Cancelled ${cancelled.length}: ${cancelled.join(', ')}.`
@@ -88,11 +88,4 @@ async function cancelAll(
     `Lists lag by seconds. To see them: ${callText('operation_list', filter)}`,
   ];
   return { output: { cancelled, has_more: hasMore }, text: text.filter(Boolean).join('\n') };
-}
-
-/** @returns tokens of the operations that were still open */
-async function cancelEach(engine: Guard, tokens: string[], reason: string | undefined): Promise<string[]> {
-  const cancels = new PQueue({ concurrency: AT_ONCE });
-  const wereOpen = await cancels.addAll(tokens.map((token) => () => engine.cancel(token, reason)));
-  return tokens.filter((_token, index) => wereOpen[index]);
 }

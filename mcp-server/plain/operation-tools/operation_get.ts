@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { Guard } from '../../guard.js';
+import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import { PAGE_LINES } from '../../../operations/wire/log-page.js';
 import { PARTS_META_KEY, STATUS_META_KEY } from '../../../operations/wire/meta-keys.js';
 import type { AnsweredRequest, OperationRecord } from '../../../operations/record.js';
 import type { Tool } from '../../../operations/tool/index.js';
 import type { CallContext } from '../../call/call-context.js';
-import { answerOf, envelopeOf, envelopeSchema, withParts, type Envelope } from '../envelope/index.js';
+import { answerOf, envelopeOf, envelopeSchema, withParts } from '../envelope/index.js';
 import { asData } from '../../call/as-data.js';
-import { answersOf } from '../../call/elicitation.js';
 import { isOver, plainStatus } from '../envelope/status.js';
 import { artifactLinks } from '../../links/resource-links.js';
 import {
@@ -116,15 +116,6 @@ function assertArgumentsOfView({ view, ...args }: Input): void {
   }
 }
 
-/**
- * @param page name of the page with the wanted children. Default: the operation's children
- * @throws LonghaulError `invalid_arguments` if there is no such page
- */
-async function readParts(engine: Guard, token: string, page: string | undefined): Promise<OperationRecord> {
-  const record = await engine.readLive(token);
-  return page === undefined ? record : { ...record, children: await engine.readPage(record, page) };
-}
-
 async function readOrWait(
   engine: Guard,
   callContext: CallContext,
@@ -156,7 +147,7 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
     const { answers = [] } = record;
     const output = {
       ...envelopeOf(whole, context),
-      ...(answers.length ? { answers: answersOf(answers) } : {}),
+      ...(answers.length ? { answers: answers.map(snakeKeys) } : {}),
     };
     return {
       output,
@@ -166,14 +157,23 @@ const VIEWS: Record<Input['view'], (context: ViewContext) => Promise<Answer>> = 
   },
 
   async steps({ engine, record, args, ...context }) {
-    const live = await readParts(engine, record.token, args.step);
+    const { step: page } = args;
+    const whole = await engine.readLive(record.token);
+    const live = page === undefined ? whole : { ...whole, children: await engine.readPage(whole, page) };
     const isLive = (live.live || live.closedAt !== undefined) && !live.areChildrenLarge;
     const children = childrenOutput(live);
-    const { children: _children, ...envelope } = withoutOtherViews(envelopeOf(live, context));
+    // The others belong to other views.
+    const {
+      children: _children,
+      result: _result,
+      links: _links,
+      partial: _partial,
+      ...envelope
+    } = envelopeOf(live, context);
     return {
       output: { ...envelope, is_live: isLive, ...(children.length ? { children } : {}) },
       text: stepsText(live, children, isLive),
-      extraContent: artifactLinks(live, live.children ?? []).slice(0, MAX_LINKS),
+      extraContent: artifactLinks(live).slice(0, MAX_LINKS),
       meta: { [STATUS_META_KEY]: live.status, [PARTS_META_KEY]: partStatuses(live) },
     };
   },
@@ -225,20 +225,11 @@ function withAnswers({ output, text, ...answer }: Answer, answers: AnsweredReque
   const defaults = answers.flatMap(({ key, isDefault }) => (isDefault ? [key] : []));
   return {
     ...answer,
-    output: { ...output, answers: answersOf(answers) },
+    output: { ...output, answers: answers.map(snakeKeys) },
     text: defaults.length
       ? `${text}\n\nNo answer came in time, so the default was used: ${defaults.join(', ')}.`
       : text,
   };
-}
-
-function withoutOtherViews({
-  result: _result,
-  links: _links,
-  partial: _partial,
-  ...envelope
-}: Envelope): Envelope {
-  return envelope;
 }
 
 function partialText({ tool, status, partial }: OperationRecord, isLinked: boolean): string {

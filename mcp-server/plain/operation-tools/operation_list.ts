@@ -1,16 +1,23 @@
 import { z } from 'zod';
 import type { ListFilter } from '../../../engine/index.js';
+import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import { STATUS_META_KEY } from '../../../operations/wire/meta-keys.js';
+import { STATUS_NAMES } from '../../../operations/status-names.js';
 import { inlineData } from '../../call/as-data.js';
 import { plainStatus } from '../envelope/status.js';
-import { callText, engineStatus, listedStatus, refuse, defineOperationTool } from './operation-tool.js';
+import { callText, refuse, defineOperationTool } from './operation-tool.js';
 
 const DEFAULT_LIMIT = 20;
 /** ISO 8601: a day, or a time with its zone. */
-const ISO_TIME = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2}))?$/;
+const isoTime = z.union([z.iso.date(), z.iso.datetime({ offset: true })]);
+/** Statuses that lists can filter by. */
+const LISTED = ['working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'] as const;
 
 const input = z.strictObject({
-  status: listedStatus.optional().describe('running includes queued.'),
+  status: z
+    .enum(LISTED.map((status) => STATUS_NAMES[status].plain))
+    .optional()
+    .describe('running includes queued.'),
   tool: z.string().min(1).max(64).optional(),
   since: z
     .union([z.number().min(0), z.string().max(40)])
@@ -55,7 +62,7 @@ export const operationList = defineOperationTool({
     const page = await engine.list({
       ...filter,
       wholeTenant: everyone,
-      status: status && engineStatus(status),
+      status: LISTED.find((one) => STATUS_NAMES[one].plain === status),
       idempotencyKey: idempotency_key,
       createdAfter: since === undefined ? undefined : timeOf(since, await engine.nowMs()),
     } as ListFilter);
@@ -67,12 +74,7 @@ export const operationList = defineOperationTool({
         owner,
         tool,
         status: plainStatus(listed),
-        stage,
-        created_at: createdAt,
-        closed_at: closedAt,
-        estimate_seconds: estimateSeconds,
-        worked_seconds: workedSeconds,
-        problem,
+        ...snakeKeys({ stage, createdAt, closedAt, estimateSeconds, workedSeconds, problem }),
       };
     });
     const { nextCursor } = page;
@@ -97,15 +99,9 @@ export const operationList = defineOperationTool({
 function timeOf(since: number | string, nowMs: number): Date {
   const time = typeof since === 'number' ? nowMs - since * 1000 : Date.parse(since);
   const date = new Date(time);
-  if (Number.isNaN(date.getTime()) || (typeof since === 'string' && !isTime(since)))
+  if (Number.isNaN(date.getTime()) || (typeof since === 'string' && !isoTime.safeParse(since).success))
     refuse(
       `arguments.since: expected ISO 8601 such as 2026-11-21T12:00:00Z, or a number of seconds; got ${JSON.stringify(since)}`,
     );
   return date;
-}
-
-/** Date.parse accepts 30 February as 2 March, so this checks the day too. */
-function isTime(text: string): boolean {
-  const day = text.slice(0, 10);
-  return ISO_TIME.test(text) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerOf, startedSchema } from '../envelope/index.js';
+import { answerAfter, startedSchema } from '../envelope/index.js';
 import { reference, token, defineOperationTool } from './operation-tool.js';
 
 export const operationResume = defineOperationTool({
@@ -26,11 +26,7 @@ export const operationResume = defineOperationTool({
       changes,
       signal: AbortSignal.any([signal, shutdown.signal]),
     });
-    const { output, text } = answerOf(record, { tool: engine.tools.get(record.tool) });
     const done = `Resumed as the new operation ${record.token} (attempt ${record.attempt}); ${token} is unchanged.`;
-    return {
-      output: { ...output, token: record.token },
-      text: [done, '', text].join('\n'),
-    };
+    return answerAfter(engine, record, done, { token: record.token });
   },
 });

@@ -1,14 +1,15 @@
 /** operation_get's view `steps`: child workflows, or a pipeline's jobs with their steps, outputs and files. */
 import { z } from 'zod';
+import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import type { PartStatuses } from '../../../operations/wire/meta-keys.js';
-import { artifactUri, type OperationRecord, type StepRecord } from '../../../operations/record.js';
+import type { OperationRecord, StepRecord } from '../../../operations/record.js';
 import { partStatusIn } from '../../../operations/status-names.js';
 import { stepReference } from '../../../operations/steps.js';
 import { tokenBeside } from '../../../operations/wire/index.js';
 import { asData } from '../../call/as-data.js';
-import { linkSchema } from '../envelope/schema.js';
+import { linkOutput, linkSchema } from '../envelope/schema.js';
 import { plainChildStatus, plainStatus } from '../envelope/status.js';
-import { mimeTypeOf } from '../../links/resource-links.js';
+import { artifactLinks } from '../../links/resource-links.js';
 import { callText } from './operation-tool.js';
 
 /** Maximum lines of text. The structured content has all. */
@@ -43,24 +44,14 @@ export type ChildOutput = z.output<typeof childSchema>;
 
 export function childrenOutput(record: OperationRecord): ChildOutput[] {
   const { children = [] } = record;
-  return children.map((child) => ({
-    name: child.name,
-    status: plainChildStatus(child.status, record),
-    status_message: child.statusMessage,
-    item: child.item,
-    host: child.host,
-    steps: child.steps.map((one, index) => ({
-      step: stepReference({ child: child.name, position: index + 1 }),
+  return children.map(({ name, status, statusMessage, item, host, steps, outputs, ...child }) => ({
+    ...snakeKeys({ name, statusMessage, item, host, outputs, unsavedArtifacts: child.unsavedArtifacts }),
+    status: plainChildStatus(status, record),
+    steps: steps.map((one, index) => ({
+      step: stepReference({ child: name, position: index + 1 }),
       ...stepOutput(one, record),
     })),
-    outputs: child.outputs,
-    artifacts: child.artifacts?.map(({ name, bytes, workflowId }) => ({
-      name,
-      uri: artifactUri(tokenBeside(record, workflowId), name),
-      mime_type: mimeTypeOf(name),
-      bytes,
-    })),
-    unsaved_artifacts: child.unsavedArtifacts,
+    artifacts: child.artifacts && artifactLinks(record, [child]).map(linkOutput),
   }));
 }
 
@@ -77,11 +68,8 @@ function stepOutput(
   record: OperationRecord,
 ) {
   return {
-    name,
+    ...snakeKeys({ name, exitCode, startedAt, closedAt }),
     status: plainChildStatus(status, record),
-    exit_code: exitCode,
-    started_at: startedAt,
-    closed_at: closedAt,
     logs_of: logsOf && tokenBeside(record, logsOf),
   };
 }

@@ -21,7 +21,7 @@ import { takeIdempotencyKey } from '../../call/idempotency-key.js';
 import { parseParams } from '../../call/params.js';
 import { invalidParams } from '../../call/protocol-error.js';
 import { isTerminalTask, renderTask, type RenderContext, type Task } from './render.js';
-import type { Follower, Sender } from '../../sessions/session-notifier.js';
+import type { Follower, Send } from '../../sessions/session-notifier.js';
 
 const taskId = z.string().min(1).max(1000);
 
@@ -53,7 +53,8 @@ export interface CreateTaskResult {
 /**
  * Starts a call as a task. Ignores the arguments `wait` and `timeout`.
  *
- * @param field the request's `task`; its ttl is a hint for how long to keep the result
+ * @param options.field the request's `task`; its ttl is a hint for how long to keep the result
+ * @param options.session scope that lists the task
  * @throws LonghaulError as {@link Engine.start}, and as {@link takeIdempotencyKey}
  * @throws ProtocolError -32602 for a malformed `task`
  */
@@ -61,18 +62,15 @@ export async function startTask(
   engine: Guard,
   tool: Tool,
   args: Record<string, unknown>,
-  field: unknown,
-  callContext: CallContext,
+  { field, ...options }: { field: unknown; session: string; progressToken: string | number | undefined },
   context: RenderContext,
-  progressToken: string | number | undefined,
 ): Promise<CreateTaskResult> {
   const { ttl } = parseParams(taskField, field, 'params.task');
   const { wait: _wait, timeout: _timeout, ...rest } = parseParams(waitArguments, args, 'arguments');
   const { idempotencyKey, args: own } = takeIdempotencyKey(rest);
   const record = await engine.start(tool, own, {
-    session: callContext.session,
+    ...options,
     idempotencyKey,
-    progressToken,
     keepAliveSeconds: ttl === undefined ? undefined : ttl / 1000,
   });
   const { token, estimateSeconds } = record;
@@ -189,13 +187,12 @@ function undefinedIfGone(error: unknown): undefined {
   throw error;
 }
 
-export function followTask(listener: RenderContext & Sender): Follower {
-  const { send } = listener;
-  const questions = listener.questions?.();
+/** Sends a listener the progress and status of one task until it has ended. */
+export function followTask(send: Send, context: RenderContext): Follower {
   let sent = '';
   return {
     async notify(record) {
-      const task = renderTask(record, listener);
+      const task = renderTask(record, context);
       const { progress, progressToken, hasProgressed } = record;
       const isOver = isTerminalTask(task);
       if (!isOver && progressToken !== undefined && hasProgressed)
@@ -208,9 +205,7 @@ export function followTask(listener: RenderContext & Sender): Follower {
       if (JSON.stringify(fields) !== sent)
         await send({ jsonrpc: '2.0', method: 'notifications/tasks/status', params: { ...task } });
       sent = JSON.stringify(fields);
-      if (!isOver) await questions?.show(record);
       return isOver;
     },
-    close: () => questions?.close(),
   };
 }

@@ -29,11 +29,11 @@ export async function startTask(
 export function registerTasks(server: Server, engine: Guard): void {
   const tasksMethod = (method: string, handle: (taskId: string, context: ServerContext) => Promise<Result>) =>
     server.setRequestHandler(method, { params: taskParams, result: anyResult }, ({ taskId }, context) =>
-      asTasksResult(capabilitiesOf(context), () => handle(taskId, context)),
+      asTasksResult(capabilitiesOf(context.mcpReq.envelope), () => handle(taskId, context)),
     );
 
   server.setRequestHandler('tasks/get', { params: taskParams, result: anyResult }, ({ taskId }, context) =>
-    getTask(engine, taskId, capabilitiesOf(context)),
+    getTask(engine, taskId, capabilitiesOf(context.mcpReq.envelope)),
   );
   tasksMethod('tasks/update', async (taskId, { mcpReq }) => {
     // The SDK lifts this field out of every method's params.

@@ -12,15 +12,16 @@ import {
   type Result,
 } from '@modelcontextprotocol/server';
 import type { Guard } from '../../guard.js';
-import type { Logger } from '../../../platform/observe/log.js';
 import type { Shutdown } from '../../shutdown/index.js';
 import { noteRpcError } from '../../metrics/requests.js';
 import { SERVER_INFO } from '../../call/identity.js';
-import { linkTransform, type ResourceLinksSetting } from '../../links/links-as-text.js';
+import { linkTransform } from '../../links/links-as-text.js';
 import { rpcErrorOf } from '../../call/protocol-error.js';
-import { traceRequest, type RequestFailure } from '../../call/trace-request.js';
+import type { Serving } from '../../call/serving.js';
+import type { RequestFailure } from '../../call/trace-request.js';
+import { traceMessage } from '../../revisions/methods.js';
 import { getTask } from './handlers.js';
-import { clientNameIn, declaredCapabilitiesIn, taskParams } from './schemas.js';
+import { capabilitiesOf, clientNameOf, taskParams } from './schemas.js';
 
 const METHOD = 'tasks/get';
 const VERSION = '2026-07-28';
@@ -66,38 +67,33 @@ function namesTask(name: string | null, taskId: string): boolean {
 
 export function answerPoll(
   engine: Guard,
-  resourceLinks: ResourceLinksSetting,
-  shutdown: Shutdown,
-  poll: Poll,
-  logger: Logger,
-): Promise<PollAnswer> {
-  const { id, meta } = poll;
-  const { principal } = engine;
-  return traceRequest(
-    { method: METHOD, id, meta, tool: undefined, revision: VERSION, transport: 'http', principal },
-    logger,
-    () => readPoll(engine, resourceLinks, shutdown, poll),
-    ({ message }) => (message as { error?: RequestFailure }).error,
-  );
-}
-
-async function readPoll(
-  engine: Guard,
-  resourceLinks: ResourceLinksSetting,
+  serving: Serving,
   shutdown: Shutdown,
   { id, taskId, meta }: Poll,
 ): Promise<PollAnswer> {
-  try {
-    const task = await shutdown.track(getTask(engine, taskId, declaredCapabilitiesIn(meta)));
-    const result: Result = linkTransform(resourceLinks, clientNameIn(meta))(task);
-    const stamped = { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: SERVER_INFO } };
-    return { httpStatus: 200, message: { jsonrpc: '2.0', id, result: stamped } };
-  } catch (error) {
-    noteRpcError();
-    const isForbidden =
-      error instanceof ProtocolError && error.code === ProtocolErrorCode.MissingRequiredClientCapability;
-    return { httpStatus: isForbidden ? 400 : 200, message: { jsonrpc: '2.0', id, error: rpcErrorOf(error) } };
-  }
+  const read = async (): Promise<PollAnswer> => {
+    try {
+      const task = await shutdown.track(getTask(engine, taskId, capabilitiesOf(meta)));
+      const result: Result = linkTransform(serving.resourceLinks, clientNameOf(meta))(task);
+      const stamped = { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: SERVER_INFO } };
+      return { httpStatus: 200, message: { jsonrpc: '2.0', id, result: stamped } };
+    } catch (error) {
+      noteRpcError();
+      const isForbidden =
+        error instanceof ProtocolError && error.code === ProtocolErrorCode.MissingRequiredClientCapability;
+      return {
+        httpStatus: isForbidden ? 400 : 200,
+        message: { jsonrpc: '2.0', id, error: rpcErrorOf(error) },
+      };
+    }
+  };
+  const request = { method: METHOD, id, params: { _meta: meta } };
+  return traceMessage(
+    { engine, serving, revision: VERSION },
+    request,
+    read,
+    ({ message }) => (message as { error?: RequestFailure }).error,
+  );
 }
 
 /**

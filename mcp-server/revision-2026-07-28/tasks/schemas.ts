@@ -1,9 +1,5 @@
 /** Schemas of task requests, which the SDK lacks. They ignore unknown fields. */
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { CLIENT_CAPABILITIES_META_KEY, CLIENT_INFO_META_KEY } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { showsForms } from '../../call/elicitation.js';
 
@@ -22,30 +18,17 @@ export interface DeclaredCapabilities {
   elicitation: boolean;
 }
 
-/** Capabilities are declared per request (specs: ext-tasks, "Capability Negotiation"). */
-export function declaredCapabilities(capabilities: unknown): DeclaredCapabilities {
-  const { extensions, elicitation } = (capabilities ?? {}) as {
+/** Capabilities are declared per request (specs: ext-tasks, "Capability Negotiation"). @param meta a request's `_meta` */
+export function capabilitiesOf(meta: Record<string, unknown> | undefined): DeclaredCapabilities {
+  const { extensions, elicitation } = (meta?.[CLIENT_CAPABILITIES_META_KEY] ?? {}) as {
     extensions?: Record<string, unknown>;
     elicitation?: unknown;
   };
   return { tasks: extensions?.[TASKS_EXTENSION] !== undefined, elicitation: showsForms(elicitation) };
 }
 
-export function capabilitiesOf({ mcpReq }: ServerContext): DeclaredCapabilities {
-  return declaredCapabilitiesIn(mcpReq.envelope);
-}
-
 /** @param meta a request's `_meta` */
-export function declaredCapabilitiesIn(meta: Record<string, unknown> | undefined): DeclaredCapabilities {
-  return declaredCapabilities(meta?.[CLIENT_CAPABILITIES_META_KEY]);
-}
-
-export function clientNameOf({ mcpReq }: ServerContext): string | undefined {
-  return clientNameIn(mcpReq.envelope);
-}
-
-/** @param meta a request's `_meta` */
-export function clientNameIn(meta: Record<string, unknown> | undefined): string | undefined {
+export function clientNameOf(meta: Record<string, unknown> | undefined): string | undefined {
   const { name } = (meta?.[CLIENT_INFO_META_KEY] ?? {}) as { name?: unknown };
   return typeof name === 'string' ? name : undefined;
 }
