@@ -11,7 +11,7 @@ import {
 import { POLL_METHOD } from '../two-stage/schemas.js';
 import { noteRpcError } from '../metrics/requests.js';
 import { EVENT_STREAM_TYPE, JSON_TYPE } from '../http/accept.js';
-import { HEARTBEAT_MS } from '../shutdown/heartbeat.js';
+import { HEARTBEAT_MS } from '../http/event-stream.js';
 import type { LegacyContext, CallStream, EventPosition } from './context.js';
 import { createLegacyServer } from './server.js';
 import { featuresOf, type Session } from './session.js';
