@@ -116,9 +116,7 @@ export class Guard {
       return this.tools.find(name, known);
     } catch (error) {
       // A name that no tool has is the client's own text.
-      if (this.tools.get(name))
-        this.access.audit?.refusedRead(this.#actor, { event: 'tool.refused', tool: name }, error);
-      throw error;
+      throw this.tools.get(name) ? this.#refused({ event: 'tool.refused', tool: name }, error) : error;
     }
   }
 
@@ -207,10 +205,8 @@ export class Guard {
         const { tool } = await this.engine.read(...owned);
         if (!this.rights.mayStart(tool)) throw forbidden(`start ${tool}, to resume it with other arguments`);
       }
-      return this.#named(
-        owned,
-        await this.#admitted(() => this.engine.resume(...owned, this.principal, options)),
-      );
+      const started = () => this.engine.resume(...owned, this.principal, options);
+      return this.#named(owned, await this.#admitted(started));
     };
     const done = ({ token: started, tool }: OperationRecord) => ({ started, tool });
     return this.#do('resume', { operation: token }, resume, done);
@@ -262,8 +258,7 @@ export class Guard {
       const owned = await this.#owned(VERBS.read.right, token);
       return this.#noted(token, this.#named(owned, await run(owned)));
     } catch (error) {
-      this.access.audit?.refusedRead(this.#actor, { event: VERBS.read.event, operation: token }, error);
-      throw error;
+      throw this.#refused({ event: VERBS.read.event, operation: token }, error);
     }
   }
 
@@ -281,8 +276,7 @@ export class Guard {
         yield [item, owned];
       }
     } catch (error) {
-      this.access.audit?.refusedRead(this.#actor, { event, operation: token }, error);
-      throw error;
+      throw this.#refused({ event, operation: token }, error);
     }
   }
 
@@ -295,15 +289,19 @@ export class Guard {
   }
 
   async #recorded<Result>(subject: Subject, action: () => Promise<Result>): Promise<Result> {
-    const { audit } = this.access;
     try {
       const result = await action();
-      audit?.read(this.#actor, subject);
+      this.access.audit?.read(this.#actor, subject);
       return result;
     } catch (error) {
-      audit?.refusedRead(this.#actor, subject, error);
-      throw error;
+      throw this.#refused(subject, error);
     }
+  }
+
+  /** Records that a read was refused. @returns the error */
+  #refused(subject: Subject, error: unknown): unknown {
+    this.access.audit?.refusedRead(this.#actor, subject, error);
+    return error;
   }
 
   /** Records the first read of a closed operation, because it delivers the result. */

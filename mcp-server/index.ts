@@ -64,16 +64,19 @@ export async function startServer(
   const { server, protocol, endWatch } = createListener(app, settings, logger);
   answerParseErrors(server);
   let endHealth: () => Promise<void> = () => Promise.resolve();
+  const release = async () => {
+    endWatch();
+    await audit?.close();
+    await endHealth();
+    await engine.temporal.close();
+    await endTracing();
+  };
   try {
     endHealth = await startProcessHealth(settings, () => readiness.read(), logger);
     server.listen(settings.port, settings.host);
     await once(server, 'listening');
   } catch (error) {
-    endWatch();
-    await endHealth();
-    await audit?.close();
-    await engine.temporal.close();
-    await endTracing();
+    await release();
     if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     throw new SettingsError(
       `port ${settings.port} of ${settings.host} is in use; choose another with LONGHAUL_PORT or --port`,
@@ -93,7 +96,6 @@ export async function startServer(
     async stop() {
       endSweeps();
       endGauges();
-      endWatch();
       // Refuses new connections from here on.
       const closed = new Promise((resolve) => server.close(resolve));
       const sweep = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS);
@@ -104,10 +106,7 @@ export async function startServer(
       clearTimeout(force);
       clearInterval(sweep);
       await close();
-      await audit?.close();
-      await endHealth();
-      await engine.temporal.close();
-      await endTracing();
+      await release();
     },
   };
 }

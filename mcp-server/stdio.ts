@@ -17,7 +17,6 @@ import type { Authentication, Caller } from './auth/index.js';
 import type { Logger } from '../platform/observe/log.js';
 import { withTimeout } from '../platform/with-timeout.js';
 import { Shutdown } from './shutdown/index.js';
-import type { Connection } from './revision-2026-07-28/call.js';
 import { createCurrentServer } from './revision-2026-07-28/server.js';
 import type { Guard } from './guard.js';
 import { Cancellations } from './sep-1391/cancellations.js';
@@ -55,38 +54,54 @@ export async function serveStdioProtocols(
   stack: Promise<void>,
 ): Promise<void> {
   const unanswered = new UnansweredRequests();
-  const stdio = countingAnswers(new StdioServerTransport(new PassThrough()), unanswered);
+  const output = new StdioServerTransport(new PassThrough());
+  /** Counts answers, including batches, once they are written or can't be. */
+  const send: Transport['send'] = async (message, options) => {
+    try {
+      await output.send(message, options);
+    } finally {
+      for (const one of [message].flat()) unanswered.sent(one);
+    }
+  };
   const shutdown = new Shutdown();
   const serving: Serving = { transport: 'stdio', resourceLinks, logger };
-  const subscriptions = new Subscriptions(serving);
   const context = createSharedContext(engine, secret, logger, serving, shutdown);
-  const legacy = new LegacyStdio({ ...context, engine: guard }, (message) =>
-    stdio.send(message as JSONRPCMessage),
-  );
+  const legacy = new LegacyStdio({ ...context, engine: guard }, (message) => send(message as JSONRPCMessage));
+  const subscriptions = new OpenSubscriptions(new Subscriptions(serving), guard, send, logger);
   // Request IDs are unique on this connection, and no other process serves it.
   const connection = { session: randomUUID(), cancellations: new Cancellations(logger, false) };
-  const transport = withSubscriptions(
-    withLegacyClients(stdio, legacy),
-    guard,
-    subscriptions,
-    { ...connection, shutdown },
-    logger,
-  );
+  const transport: Transport = { start: () => output.start(), send, close: () => output.close() };
+  output.onerror = (error) => transport.onerror?.(error);
+  output.onclose = () => {
+    subscriptions.cancelAll();
+    transport.onclose?.();
+  };
   serveStdio(() => createCurrentServer(guard, serving, secret, shutdown, connection), {
     legacy: 'reject',
     transport,
     onerror: (error) => logger.debug({ reason: error.message }, 'a message was refused'),
   });
+  const isLegacy = legacyDetector();
+  const receive = (message: JSONRPCMessage): void => {
+    if (isLegacy(message)) return legacy.receive(message);
+    if (isJSONRPCRequest(message) && message.method === 'subscriptions/listen')
+      return void subscriptions.listen(message);
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
+      if (subscriptions.cancel(message.params?.['requestId'] as RequestId)) return;
+      void shutdown.track(connection.cancellations.take(guard, connection.session, message.params));
+    }
+    transport.onmessage?.(withoutNesting(message));
+  };
   const endOfInput = readLines(process.stdin, {
     onMessage(message) {
       unanswered.received(message);
-      stdio.onmessage?.(message);
+      receive(message);
     },
     async onBatch(batch) {
       batch.forEach((message) => unanswered.received(message));
       if (!(await legacy.receiveBatch(batch))) batch.forEach((message) => unanswered.refused(message));
     },
-    onRefusal: (id, error) => void stdio.send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
+    onRefusal: (id, error) => void send({ jsonrpc: '2.0', id, error } as JSONRPCMessage),
   });
   /** Requests that arrived before the input ended still get their answers. Only waits are cut short. */
   const answersToInput = async () => {
@@ -114,31 +129,6 @@ export async function serveStdioProtocols(
   }
 }
 
-/** Counts answers, including batches, once they are written or can't be. */
-function countingAnswers(inner: Transport, unanswered: UnansweredRequests): Transport {
-  const outer = around(inner);
-  outer.send = async (message, options) => {
-    try {
-      await inner.send(message, options);
-    } finally {
-      for (const one of [message].flat()) unanswered.sent(one);
-    }
-  };
-  return outer;
-}
-
-/** A transport that passes everything on but received messages. */
-function around(inner: Transport): Transport {
-  const outer: Transport = {
-    start: () => inner.start(),
-    send: (message, options) => inner.send(message, options),
-    close: () => inner.close(),
-  };
-  inner.onclose = () => outer.onclose?.();
-  inner.onerror = (error) => outer.onerror?.(error);
-  return outer;
-}
-
 function signalled(): Promise<void> {
   return new Promise((resolve) => {
     process.once('SIGTERM', () => resolve());
@@ -160,63 +150,56 @@ function failureOf(stack: Promise<void>): Promise<never> {
   return new Promise((_resolve, reject) => void stack.catch(reject));
 }
 
-/** Diverts a legacy client's messages: its first one lacks 2026-07-28's `_meta`. A `server/discover` probe doesn't decide. */
-function withLegacyClients(inner: Transport, legacy: LegacyStdio): Transport {
-  let revision: 'undecided' | 'current' | 'legacy' = 'undecided';
-  const outer = around(inner);
-  inner.onmessage = (message: JSONRPCMessage, extra) => {
-    if (revision === 'undecided' && 'method' in message) {
+/** Whether messages are a legacy client's: its first one lacks 2026-07-28's `_meta`. A `server/discover` probe doesn't decide. */
+function legacyDetector(): (message: JSONRPCMessage) => boolean {
+  let isLegacy: boolean | undefined;
+  return (message) => {
+    if (isLegacy === undefined && 'method' in message) {
       const isCurrent = message.params?._meta?.[PROTOCOL_VERSION_META_KEY] !== undefined;
-      if (!isCurrent) revision = 'legacy';
-      else if (message.method !== 'server/discover') revision = 'current';
+      if (!isCurrent) isLegacy = true;
+      else if (message.method !== 'server/discover') isLegacy = false;
     }
-    if (revision === 'legacy') legacy.receive(message);
-    else outer.onmessage?.(message, extra);
+    return isLegacy === true;
   };
-  return outer;
 }
 
-/** Handles `subscriptions/listen` and cancellations of subscriptions and operations before the SDK, and passes on the rest. */
-function withSubscriptions(
-  inner: Transport,
-  engine: Guard,
-  subscriptions: Subscriptions,
-  { session, cancellations, shutdown }: Connection & { shutdown: Shutdown },
-  logger: Logger,
-): Transport {
-  const open = new Map<RequestId, AbortController>();
-  const listen = async (request: JSONRPCRequest) => {
+/** Subscriptions of 2026-07-28, which the SDK doesn't handle. */
+class OpenSubscriptions {
+  readonly #open = new Map<RequestId, AbortController>();
+
+  constructor(
+    private readonly subscriptions: Subscriptions,
+    private readonly engine: Guard,
+    private readonly send: Transport['send'],
+    private readonly logger: Logger,
+  ) {}
+
+  async listen(request: JSONRPCRequest): Promise<void> {
     const cancelled = new AbortController();
-    open.set(request.id, cancelled);
+    this.#open.set(request.id, cancelled);
     try {
-      const serve = await subscriptions.open(request, engine);
-      await serve({ send: (message) => inner.send(message), signal: cancelled.signal });
+      const serve = await this.subscriptions.open(request, this.engine);
+      await serve({ send: (message) => this.send(message), signal: cancelled.signal });
     } catch (error) {
-      if (!(error instanceof ProtocolError)) logger.error({ err: error }, 'a subscription failed');
-      await inner.send({ jsonrpc: '2.0', id: request.id, error: rpcErrorOf(error) });
+      if (!(error instanceof ProtocolError)) this.logger.error({ err: error }, 'a subscription failed');
+      await this.send({ jsonrpc: '2.0', id: request.id, error: rpcErrorOf(error) });
     } finally {
-      open.delete(request.id);
+      this.#open.delete(request.id);
     }
-  };
-  const outer = around(inner);
-  inner.onmessage = (message: JSONRPCMessage, extra) => {
-    if (isJSONRPCRequest(message) && message.method === 'subscriptions/listen') {
-      void listen(message);
-      return;
-    }
-    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled') {
-      const subscription = open.get(message.params?.['requestId'] as RequestId);
-      if (subscription) {
-        subscription.abort();
-        return;
-      }
-      void shutdown.track(cancellations.take(engine, session, message.params));
-    }
-    outer.onmessage?.(withoutNesting(message), extra);
-  };
-  inner.onclose = () => {
-    for (const one of open.values()) one.abort();
-    outer.onclose?.();
-  };
-  return outer;
+  }
+
+  /** @returns whether there is a subscription of this ID */
+  cancel(id: RequestId): boolean {
+    this.#open.get(id)?.abort();
+    return this.#open.has(id);
+  }
+
+  cancelAll(): void {
+    for (const one of this.#open.values()) one.abort();
+  }
+
+  /** Ends all subscriptions, with an answer. */
+  close(): void {
+    this.subscriptions.close();
+  }
 }

@@ -1,35 +1,14 @@
 /** The mailbox's commands, in the order of the help. */
 import { OPERATIONS, type CommandRow } from '../../cli/lazy-commands.js';
 
+function row(name: string, description: string, load: CommandRow['load']): CommandRow {
+  return { name, group: OPERATIONS, description, load };
+}
+
 export const mailboxCommands: readonly CommandRow[] = [
-  {
-    name: 'agents',
-    group: OPERATIONS,
-    description: 'list the agents that wait for messages',
-    load: () => import('./agents.js'),
-  },
-  {
-    name: 'send',
-    group: OPERATIONS,
-    description: 'send a message to agents',
-    load: () => import('./send.js'),
-  },
-  {
-    name: 'inbox',
-    group: OPERATIONS,
-    description: "show an agent's messages",
-    load: () => import('./inbox.js'),
-  },
-  {
-    name: 'dead-letters',
-    group: OPERATIONS,
-    description: 'resend or drop dead letters',
-    load: () => import('./dead-letters.js'),
-  },
-  {
-    name: 'bye',
-    group: OPERATIONS,
-    description: "end an agent's wait",
-    load: () => import('./bye.js'),
-  },
+  row('agents', 'list the agents that wait for messages', () => import('./agents.js')),
+  row('send', 'send a message to agents', () => import('./send.js')),
+  row('inbox', "show an agent's messages", () => import('./inbox.js')),
+  row('dead-letters', 'resend or drop dead letters', () => import('./dead-letters.js')),
+  row('bye', "end an agent's wait", () => import('./bye.js')),
 ];

@@ -5,27 +5,22 @@ import { DEAD_LETTERS_KEPT_MS } from '../limits.js';
 import type { DeadLetter, DeadLetterRequest } from '../types.js';
 import { assertAgentName } from '../validate.js';
 import { deadLettersQuery, settleDeadLetterUpdate, type SettleDeadLetterRequest } from '../wire.js';
-import type { Storage } from '../../platform/storage/index.js';
 import { readMessage } from './contents.js';
 import { inboxFull, inboxNotFound, agentTakenOver } from './errors.js';
 import { RefusedError, type MailboxWorkflows } from './workflows.js';
 
 /** Oldest first. @throws LonghaulError `invalid_arguments`, `not_found`, `unavailable` */
-export async function deadLettersOf(
-  workflows: MailboxWorkflows,
-  storage: Storage,
-  principal: string,
-  inbox: string,
-): Promise<DeadLetter[]> {
+export async function deadLettersOf(workflows: MailboxWorkflows, inbox: string): Promise<DeadLetter[]> {
   assertAgentName(inbox, 'agent_name');
-  const letters = await workflows.query(workflows.inboxOf(principal, inbox), deadLettersQuery);
+  const letters = await workflows.inbox(inbox).query(deadLettersQuery);
   if (!letters) throw inboxNotFound(inbox);
-  const oldest = (await workflows.temporal.nowMs()) - DEAD_LETTERS_KEPT_MS;
+  const { temporal } = workflows;
+  const oldest = (await temporal.nowMs()) - DEAD_LETTERS_KEPT_MS;
   return Promise.all(
     letters
       .filter(({ deadAt }) => deadAt > oldest)
       .map(async (letter) => {
-        const { delivery: deliveries, ...message } = await readMessage(storage, letter);
+        const { delivery: deliveries, ...message } = await readMessage(temporal.storage, letter);
         return { ...message, inbox, deliveries, deadAt: new Date(letter.deadAt).toISOString() };
       }),
   );
@@ -38,14 +33,13 @@ export async function deadLettersOf(
  */
 export async function settleDeadLetter(
   workflows: MailboxWorkflows,
-  principal: string,
   { messageId, action }: Omit<DeadLetterRequest, 'by'>,
   by: { name: string; epoch: number } | undefined,
 ): Promise<void> {
-  const inbox = await inboxWith(workflows, principal, messageId);
+  const inbox = await inboxWith(workflows, messageId);
   const request: SettleDeadLetterRequest = { id: messageId, action, ...(by ? { by } : {}) };
   try {
-    await workflows.updateInbox(principal, inbox, settleDeadLetterUpdate, request);
+    await workflows.inbox(inbox).update(settleDeadLetterUpdate, request);
   } catch (error) {
     if (error instanceof RefusedError) throw refusalOf(error, inbox);
     if (isKind(error, 'not_found')) throw noDeadLetter();
@@ -54,11 +48,11 @@ export async function settleDeadLetter(
 }
 
 /** Name of the inbox that has a message: from its ID or, for a message for anyone, from the directory. */
-async function inboxWith(workflows: MailboxWorkflows, principal: string, messageId: string): Promise<string> {
+async function inboxWith(workflows: MailboxWorkflows, messageId: string): Promise<string> {
   const name = recipientOf(messageId);
   if (name === undefined) throw noDeadLetter();
   if (name !== '') return name;
-  const publication = await workflows.publicationOf(principal, messageId);
+  const publication = await workflows.publicationOf(messageId);
   const taker = publication?.isOffer ? publication.recipients[0] : undefined;
   if (taker === undefined) throw noDeadLetter();
   return taker;

@@ -7,7 +7,8 @@ import { LonghaulError } from '../../operations/errors.js';
 import { AGENTS_LIMIT } from '../limits.js';
 import { DIRECTORY_SHARDS, shardsOf } from '../shards.js';
 import { enlistAllUpdate, type EnlistAllRequest, type EnlistAllResult, type EnlistRequest } from '../wire.js';
-import { RefusedError, type MailboxWorkflows } from './workflows.js';
+import { RefusedError, type MailboxWorkflow, type MailboxWorkflows } from './workflows.js';
+import type { DirectoryMemo } from '../state.js';
 
 /** Maximum agents per update: some 450 KB with the longest registrations. */
 const BATCH_LIMIT = 100;
@@ -24,20 +25,17 @@ export class Enlistments {
   readonly #pending = new Map<string, Pending[]>();
 
   /** @param homeLimit maximum agents in the home directory; shards list the others */
-  constructor(
-    private readonly workflows: MailboxWorkflows,
-    private readonly homeLimit: number,
-  ) {}
+  constructor(private readonly homeLimit: number) {}
 
   /** Later reads of the directory find the agent. @throws LonghaulError `wrong_state` if there are too many agents, `unavailable` */
-  async enlist(principal: string, request: EnlistRequest): Promise<void> {
-    const home = await this.#add(principal, undefined, request, this.homeLimit);
+  async enlist(workflows: MailboxWorkflows, request: EnlistRequest): Promise<void> {
+    const home = await this.#add(workflows.directory(), request, this.homeLimit);
     if (home.isListed) return;
     const left = Math.max(0, AGENTS_LIMIT - home.listed);
     for (const shard of shardsOf(request.name)) {
       // The limits of all shards add up to `left`.
       const limit = Math.floor((left + shard) / DIRECTORY_SHARDS);
-      if ((await this.#add(principal, shard, request, limit)).isListed) return;
+      if ((await this.#add(workflows.directory(shard), request, limit)).isListed) return;
     }
     throw new LonghaulError(
       'wrong_state',
@@ -45,25 +43,21 @@ export class Enlistments {
     );
   }
 
-  #add(principal: string, shard: number | undefined, request: EnlistRequest, limit: number) {
+  #add(directory: MailboxWorkflow<DirectoryMemo>, request: EnlistRequest, limit: number) {
     return new Promise<{ isListed: boolean; listed: number }>((resolve, reject) => {
-      const id = this.workflows.directoryOf(principal, shard);
-      const pending = this.#pending.get(id);
+      const pending = this.#pending.get(directory.id);
       const one: Pending = { request, limit, resolve, reject };
       if (pending) pending.push(one);
-      else {
-        this.#pending.set(id, [one]);
-        void this.#sendAll(id, principal, shard);
-      }
+      else void this.#sendAll(directory, [one]);
     });
   }
 
-  async #sendAll(id: string, principal: string, shard: number | undefined): Promise<void> {
-    const pending = this.#pending.get(id)!;
+  async #sendAll(directory: MailboxWorkflow<DirectoryMemo>, pending: Pending[]): Promise<void> {
+    this.#pending.set(directory.id, pending);
     while (pending.length > 0) {
       const batch = pending.splice(0, BATCH_LIMIT);
       try {
-        const { refused, listed } = await this.#send(principal, shard, {
+        const { refused, listed } = await send(directory, {
           agents: batch.map(({ request }) => request),
           limit: Math.min(...batch.map(({ limit }) => limit)),
         });
@@ -73,22 +67,18 @@ export class Enlistments {
         for (const { reject } of batch) reject(error);
       }
     }
-    this.#pending.delete(id);
+    this.#pending.delete(directory.id);
   }
+}
 
-  async #send(
-    principal: string,
-    shard: number | undefined,
-    request: EnlistAllRequest,
-  ): Promise<EnlistAllResult> {
-    try {
-      return await this.workflows.updateDirectory(principal, enlistAllUpdate, request, {
-        shard,
-        isUrgent: true,
-      });
-    } catch (error) {
-      if (!(error instanceof RefusedError)) throw error;
-      return error.detail as EnlistAllResult;
-    }
+async function send(
+  directory: MailboxWorkflow<DirectoryMemo>,
+  request: EnlistAllRequest,
+): Promise<EnlistAllResult> {
+  try {
+    return await directory.update(enlistAllUpdate, request, { starts: 'if missing', isUrgent: true });
+  } catch (error) {
+    if (!(error instanceof RefusedError)) throw error;
+    return error.detail as EnlistAllResult;
   }
 }

@@ -4,7 +4,7 @@ import { countingIntervalMs, secondsFrom } from '../../engine/metrics/index.js';
 import { decodeMemo } from '../../engine/read/history.js';
 import type { TemporalClient } from '../../engine/temporal/client.js';
 import { Background } from '../../platform/observe/metrics/background.js';
-import { gauge, onScrape, type Reading } from '../../platform/observe/metrics/index.js';
+import { gauge, onScrape } from '../../platform/observe/metrics/index.js';
 import { quote } from '../../platform/temporal/visibility-query.js';
 import type { DirectoryMemo, InboxMemo } from '../state.js';
 import type { AgentState } from '../types.js';
@@ -32,28 +32,18 @@ export function registerMailboxGauges(temporal: TemporalClient): () => void {
     onScrape(() => {
       if (temporal.isConnected) mailboxes.refresh();
     }),
-    gauge('longhaul_mailbox_agents', () =>
-      mailboxes.map(({ agents }) =>
-        Object.entries(agents).map(([state, count]): Reading<'longhaul_mailbox_agents'> => [
-          { state },
-          count,
-        ]),
-      ),
-    ),
-    gauge('longhaul_mailbox_messages', () =>
-      mailboxes.map(({ messages }) =>
-        Object.entries(messages).map(([state, count]): Reading<'longhaul_mailbox_messages'> => [
-          { state },
-          count,
-        ]),
-      ),
-    ),
+    gauge('longhaul_mailbox_agents', () => mailboxes.map(({ agents }) => byState(agents))),
+    gauge('longhaul_mailbox_messages', () => mailboxes.map(({ messages }) => byState(messages))),
     gauge('longhaul_mailbox_oldest_message_age_seconds', () =>
       mailboxes.map(({ oldestSentMs }) => [[{}, secondsFrom(oldestSentMs, temporal.time.nowMs)]]),
     ),
     gauge('longhaul_mailbox_dead_letters', () => mailboxes.map(({ deadLetters }) => [[{}, deadLetters]])),
   ];
   return () => ends.forEach((end) => end());
+}
+
+function byState(counts: Record<string, number>): [{ state: string }, number][] {
+  return Object.entries(counts).map(([state, count]) => [{ state }, count]);
 }
 
 /** Costs a call per thousand agents. @throws LonghaulError `unavailable` */

@@ -3,12 +3,10 @@
  * inbox, a workflow with an ID derived from the agent's name. A directory lists all agents of the principal. An agent's ID and
  * these workflows hold all state, so any process can serve any call.
  */
-import type { Storage } from '../../platform/storage/index.js';
 import type { TemporalClient } from '../../engine/temporal/client.js';
 import type { Watches } from '../../engine/watch/index.js';
 import { AWAY_AFTER_MS, HEARTBEAT_INTERVAL_MS } from '../limits.js';
 import type {
-  AgentStatus,
   DeadLetter,
   DeadLetterRequest,
   MailboxStatus,
@@ -39,12 +37,12 @@ import { Enlistments } from './enlist.js';
 import { agentNotFound, inboxNotFound, agentTakenOver } from './errors.js';
 import { agentIdOf, parseAgentId } from './ids.js';
 import type { AgentSession } from './presence.js';
-import { Replies } from './replies.js';
+import { readReplies } from './replies.js';
 import { report, respond } from './respond.js';
 import { sendMessage } from './send.js';
-import { agentsOf, pageOfAgents } from './status.js';
+import { pageOfAgents } from './status.js';
 import { Waits } from './wait.js';
-import { MailboxWorkflows, type MailboxOptions, RefusedError } from './workflows.js';
+import { type MailboxOptions, type MailboxWorkflows, RefusedError, WorkflowCalls } from './workflows.js';
 import { isKind, LonghaulError } from '../../operations/errors.js';
 
 export type { MailboxOptions } from './workflows.js';
@@ -53,25 +51,22 @@ export type { MailboxOptions } from './workflows.js';
 const HOME_AGENTS = 100;
 
 export class Mailbox {
-  readonly #workflows: MailboxWorkflows;
+  readonly #calls: WorkflowCalls;
   readonly #enlistments: Enlistments;
   readonly #waits: Waits;
-  readonly #replies: Replies;
 
   constructor(
     temporal: TemporalClient,
     private readonly watches: Watches,
     private readonly secret: Buffer,
-    private readonly storage: Storage,
     options: MailboxOptions = {},
   ) {
-    this.#workflows = new MailboxWorkflows(temporal, secret, options);
-    this.#waits = new Waits(this.#workflows, watches, storage, {
+    this.#calls = new WorkflowCalls(temporal, secret, options);
+    this.#waits = new Waits(watches, {
       heartbeatIntervalMs: options.heartbeatIntervalMs ?? HEARTBEAT_INTERVAL_MS,
       awayAfterMs: options.awayAfterMs ?? AWAY_AFTER_MS,
     });
-    this.#enlistments = new Enlistments(this.#workflows, options.homeAgents ?? HOME_AGENTS);
-    this.#replies = new Replies(this.#workflows, watches, storage);
+    this.#enlistments = new Enlistments(options.homeAgents ?? HOME_AGENTS);
   }
 
   /**
@@ -84,14 +79,11 @@ export class Mailbox {
     assertRegistration(registration);
     const { name, type, capabilities, parent } = registration;
     const checked: Registration = { name, type, capabilities, parent };
-    const { epoch, isTakeover, wasBye } = await this.#workflows.updateInbox(
-      principal,
-      name,
-      registerUpdate,
-      checked,
-      'first',
-    );
-    await this.#enlistments.enlist(principal, { ...checked, epoch, isForced: wasBye });
+    const workflows = this.#calls.of(principal);
+    const { epoch, isTakeover, wasBye } = await workflows
+      .inbox(name)
+      .update(registerUpdate, checked, { starts: 'first' });
+    await this.#enlistments.enlist(workflows, { ...checked, epoch, isForced: wasBye });
     return { agentId: agentIdOf(principal, name, epoch, this.secret), isTakeover };
   }
 
@@ -110,10 +102,9 @@ export class Mailbox {
     assertMessage(message);
     const { from } = message;
     if (from === undefined || 'name' in from)
-      return sendMessage(this.#workflows, this.storage, this.secret, principal, message, from?.name);
+      return sendMessage(this.#calls.of(principal), message, from?.name);
     const session = this.#sessionOf(principal, from.agentId);
-    const { name } = session;
-    const sent = await sendMessage(this.#workflows, this.storage, this.secret, principal, message, name);
+    const sent = await sendMessage(session.workflows, message, session.name);
     this.#heartbeat(session);
     return sent;
   }
@@ -137,8 +128,7 @@ export class Mailbox {
    */
   async respond(principal: string, agentId: string, messageId: string, response: string): Promise<void> {
     assertContent(response, 'response');
-    const session = this.#sessionOf(principal, agentId);
-    await respond(this.#workflows, this.storage, session, messageId, response);
+    await respond(this.#sessionOf(principal, agentId), messageId, response);
   }
 
   /** Requeues a received message that didn't reach its agent. No-op if the delivery count has changed. */
@@ -164,7 +154,7 @@ export class Mailbox {
     progress: Omit<MessageProgress, 'at'>,
   ): Promise<boolean> {
     assertReport(progress);
-    return report(this.#workflows, this.#sessionOf(principal, agentId), messageId, progress);
+    return report(this.#sessionOf(principal, agentId), messageId, progress);
   }
 
   /**
@@ -173,12 +163,12 @@ export class Mailbox {
    * @throws LonghaulError `invalid_arguments`; `unavailable`, also while there is no worker
    */
   status(principal: string, options?: StatusOptions): Promise<MailboxStatus> {
-    return pageOfAgents(this.#workflows, principal, options);
+    return pageOfAgents(this.#calls.of(principal), options);
   }
 
   /** Oldest first. @throws LonghaulError `not_found`, `unavailable` */
   deadLetters(principal: string, name: string): Promise<DeadLetter[]> {
-    return deadLettersOf(this.#workflows, this.storage, principal, name);
+    return deadLettersOf(this.#calls.of(principal), name);
   }
 
   /**
@@ -188,7 +178,7 @@ export class Mailbox {
    *   is full; `unavailable`
    */
   async settleDeadLetter(principal: string, { by, ...request }: DeadLetterRequest): Promise<void> {
-    await settleDeadLetter(this.#workflows, principal, request, this.#callerOf(principal, by));
+    await settleDeadLetter(this.#calls.of(principal), request, this.#callerOf(principal, by));
   }
 
   /** Before the process ends: marks agents that waited here last as away. Takes at most 2 s. */
@@ -202,13 +192,7 @@ export class Mailbox {
    * @throws LonghaulError `not_found` for an unknown message, or one past its retention; `unavailable`
    */
   replies(principal: string, messageId: string, options?: RepliesOptions): Promise<Reply[]> {
-    return this.#replies.read(principal, messageId, options);
-  }
-
-  /** Agents that named this one as their parent. @throws LonghaulError `not_found`, `unavailable` */
-  async children(principal: string, agentId: string): Promise<AgentStatus[]> {
-    const { name } = this.#sessionOf(principal, agentId);
-    return agentsOf(this.#workflows, principal, ({ parent }) => parent === name);
+    return readReplies(this.#calls.of(principal), this.watches, messageId, options);
   }
 
   /**
@@ -219,18 +203,19 @@ export class Mailbox {
    */
   async bye(principal: string, name: string, by?: string): Promise<void> {
     assertAgentName(name, 'agent_name');
-    await endSession(this.#workflows, principal, name, this.#callerOf(principal, by));
+    await endSession(this.#calls.of(principal), name, this.#callerOf(principal, by));
   }
 
   /** Messages in an inbox, oldest first. Takes none. @throws LonghaulError `not_found`, `unavailable` */
   async peek(principal: string, name: string): Promise<QueuedMessage[]> {
     assertAgentName(name, 'agent_name');
-    const found = await this.#workflows.query(this.#workflows.inboxOf(principal, name), queueQuery);
+    const { temporal } = this.#calls;
+    const found = await this.#calls.of(principal).inbox(name).query(queueQuery);
     if (!found) throw inboxNotFound(name);
-    const nowMs = await this.#workflows.temporal.nowMs();
+    const nowMs = await temporal.nowMs();
     return Promise.all(
       found.queue.map(async (stored) => {
-        const { delivery: deliveries, ...message } = await readMessage(this.storage, stored);
+        const { delivery: deliveries, ...message } = await readMessage(temporal.storage, stored);
         // A message is queued again once its lease has ended.
         if (stored.id === found.leased && found.leaseUntil! > nowMs)
           return { ...message, state: 'delivered' as const };
@@ -241,14 +226,15 @@ export class Mailbox {
 
   /** Yields the messages in an inbox, first and after each change, until the signal fires. @throws LonghaulError `not_found` */
   async *follow(principal: string, name: string, signal: AbortSignal): AsyncGenerator<QueuedMessage[]> {
-    for await (const _change of this.watches.changes(this.#workflows.inboxOf(principal, name), { signal }))
-      yield await this.peek(principal, name);
+    const { id } = this.#calls.of(principal).inbox(name);
+    for await (const _change of this.watches.changes(id, { signal })) yield await this.peek(principal, name);
   }
 
   #sessionOf(principal: string, agentId: string): AgentSession {
     const session = parseAgentId(principal, agentId, this.secret);
     if (!session) throw agentNotFound();
-    return { principal, ...session };
+    const workflows = this.#calls.of(principal);
+    return { workflows, ...session, key: `${workflows.prefix}${agentId}` };
   }
 
   #callerOf(principal: string, agentId: string | undefined): { name: string; epoch: number } | undefined {
@@ -259,8 +245,9 @@ export class Mailbox {
 
   /** Counts a call other than a wait as a heartbeat. */
   #heartbeat(session: AgentSession): void {
-    this.#workflows
-      .describeInbox(session.principal, session.name)
+    session.workflows
+      .inbox(session.name)
+      .describe()
       .then((memo) => {
         if (memo?.epoch === session.epoch) this.#waits.presence.heartbeat(session, memo);
       })
@@ -271,7 +258,6 @@ export class Mailbox {
 /** @param by the requesting agent. Absent for a person @throws LonghaulError as `Mailbox.bye` */
 async function endSession(
   workflows: MailboxWorkflows,
-  principal: string,
   name: string,
   by: { name: string; epoch: number } | undefined,
 ): Promise<void> {
@@ -279,7 +265,7 @@ async function endSession(
   const request: ByeRequest =
     by === undefined ? {} : by.name === name ? { epoch: by.epoch } : { parent: by.name };
   try {
-    await workflows.updateInbox(principal, name, byeUpdate, request);
+    await workflows.inbox(name).update(byeUpdate, request);
   } catch (error) {
     if (isKind(error, 'not_found')) throw notFound;
     if (!(error instanceof RefusedError)) throw error;

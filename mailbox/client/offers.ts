@@ -4,7 +4,7 @@ import { matchesSelector, type Registration } from '../types.js';
 import { claimUpdate, type ClaimRequest } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
 import type { Watches } from '../../engine/watch/index.js';
-import { RefusedError, type MailboxWorkflows } from './workflows.js';
+import { RefusedError, type MailboxWorkflow, type MailboxWorkflows } from './workflows.js';
 
 const CLAIM_CONCURRENCY = 3;
 const RETRY_MS = 1_000;
@@ -16,29 +16,24 @@ interface Claimer {
 }
 
 export class Offers {
-  readonly #byPrincipal = new Map<string, PrincipalOffers>();
+  readonly #byDirectory = new Map<string, DirectoryOffers>();
 
-  constructor(
-    private readonly workflows: MailboxWorkflows,
-    private readonly watches: Watches,
-  ) {}
+  constructor(private readonly watches: Watches) {}
 
   /** Claims messages for this agent until you call the result. */
-  join(principal: string, registration: Registration): () => void {
-    let offers = this.#byPrincipal.get(principal);
-    if (!offers) {
-      offers = new PrincipalOffers(this.workflows, this.watches, principal);
-      this.#byPrincipal.set(principal, offers);
-    }
+  join(workflows: MailboxWorkflows, registration: Registration): () => void {
+    const directory = workflows.directory();
+    let offers = this.#byDirectory.get(directory.id);
+    if (!offers) this.#byDirectory.set(directory.id, (offers = new DirectoryOffers(directory, this.watches)));
     const leave = offers.join(registration);
     return () => {
-      if (leave() === 0) this.#byPrincipal.delete(principal);
+      if (leave() === 0) this.#byDirectory.delete(directory.id);
     };
   }
 }
 
 /** One principal's messages for anyone, and its free agents on this process. */
-class PrincipalOffers {
+class DirectoryOffers {
   /** Longest waiting first. */
   readonly #claimers = new Set<Claimer>();
   readonly #unfollow: () => void;
@@ -46,11 +41,10 @@ class PrincipalOffers {
   #hasChanged = false;
 
   constructor(
-    private readonly workflows: MailboxWorkflows,
+    private readonly directory: MailboxWorkflow<DirectoryMemo>,
     watches: Watches,
-    private readonly principal: string,
   ) {
-    this.#unfollow = watches.follow(workflows.directoryOf(principal), () => void this.#read());
+    this.#unfollow = watches.follow(directory.id, () => void this.#read());
   }
 
   /** @returns removes the agent, and returns how many remain */
@@ -71,7 +65,7 @@ class PrincipalOffers {
     try {
       while (this.#hasChanged && this.#claimers.size > 0) {
         this.#hasChanged = false;
-        const wanted = (await this.workflows.describeDirectory(this.principal))?.wanted ?? [];
+        const wanted = (await this.directory.describe())?.wanted ?? [];
         await Promise.all(this.#nextClaimers(wanted).map((claimer) => this.#claim(claimer)));
       }
     } catch {
@@ -102,7 +96,7 @@ class PrincipalOffers {
     const { registration } = claimer;
     const request: ClaimRequest = { name: registration.name, registration };
     try {
-      await this.workflows.updateDirectory(this.principal, claimUpdate, request);
+      await this.directory.update(claimUpdate, request, { starts: 'if missing' });
       // There may be messages for other agents.
       this.#hasChanged = true;
     } catch (error) {

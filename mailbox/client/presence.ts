@@ -13,9 +13,11 @@ const SHUTDOWN_LIMIT_MS = 2_000;
 
 /** An agent's registration, until the next one under its name. */
 export interface AgentSession {
-  principal: string;
+  workflows: MailboxWorkflows;
   name: string;
   epoch: number;
+  /** Unique in this process. */
+  key: string;
 }
 
 /** A session that waits on this process, or did a moment ago. */
@@ -44,15 +46,11 @@ export class Presence {
   readonly #sessions = new Map<string, TrackedSession>();
   #tick: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly workflows: MailboxWorkflows,
-    private readonly options: PresenceOptions,
-  ) {}
+  constructor(private readonly options: PresenceOptions) {}
 
-  open({ principal, name, epoch }: AgentSession): OpenWait {
-    const key = JSON.stringify([principal, name, epoch]);
-    const session = this.#sessions.get(key) ?? { principal, name, epoch, openWaits: 0 };
-    this.#sessions.set(key, session);
+  open(agent: AgentSession): OpenWait {
+    const session = this.#sessions.get(agent.key) ?? { ...agent, openWaits: 0 };
+    this.#sessions.set(agent.key, session);
     clearTimeout(session.timer);
     session.openWaits += 1;
     this.#tick ??= setInterval(
@@ -65,23 +63,21 @@ export class Presence {
         this.#update(session, memo, isFirst);
         isFirst = false;
       },
-      close: () => this.#close(key, session),
+      close: () => this.#close(session),
     };
   }
 
   /** Counts a call other than a wait as a heartbeat, if the last one is old. @param memo of the agent's inbox */
   heartbeat(session: AgentSession, { signedAt, awayAt }: InboxMemo): void {
-    if (!this.#isOld(signedAt)) return;
-    const { epoch } = session;
+    if (!this.#isOld(session, signedAt)) return;
     // The call opens no wait, so an away agent stays away.
-    const heartbeat: Heartbeat = { epoch, ...(awayAt === undefined ? {} : { awayAt: this.#nowMs }) };
-    this.#send(session, heartbeat).catch(() => undefined);
+    send(session, awayAt === undefined ? {} : { awayAt: nowMs(session) }).catch(() => undefined);
   }
 
   /** Marks agents without an open wait as away, because this process takes no further call. Takes at most 2 s. */
   async shutdown(): Promise<void> {
-    const left = [...this.#sessions].filter(([, { openWaits }]) => openWaits === 0);
-    const signals = left.map(([key, session]) => this.#signalAway(key, session));
+    const left = [...this.#sessions.values()].filter(({ openWaits }) => openWaits === 0);
+    const signals = left.map((session) => this.#signalAway(session));
     await withTimeout(Promise.all(signals), SHUTDOWN_LIMIT_MS);
   }
 
@@ -97,14 +93,15 @@ export class Presence {
 
   /** Sends a heartbeat if the last one is old. The next tick retries a failed one. */
   #renew(session: TrackedSession): void {
-    if (session.openWaits === 0 || session.signedAt === undefined || !this.#isOld(session.signedAt)) return;
-    this.#signalPresent(session, {});
+    const { openWaits, signedAt } = session;
+    if (openWaits > 0 && signedAt !== undefined && this.#isOld(session, signedAt))
+      this.#signalPresent(session, {});
   }
 
   #signalPresent(session: TrackedSession, more: Pick<Heartbeat, 'isRoaming'>): void {
-    const { epoch, signedAt } = session;
-    session.signedAt = this.#nowMs;
-    this.#send(session, { epoch, ...more }).catch(() => {
+    const { signedAt } = session;
+    session.signedAt = nowMs(session);
+    send(session, more).catch(() => {
       // The next tick, or the next memo, retries it.
       delete session.awayAt;
       if (signedAt !== undefined) session.signedAt = signedAt;
@@ -112,48 +109,48 @@ export class Presence {
   }
 
   /** A heartbeat in the future counts as old: the clock was set back. */
-  #isOld(signedAt: number): boolean {
-    return Math.abs(this.#nowMs - signedAt) >= this.options.heartbeatIntervalMs;
+  #isOld(session: AgentSession, signedAt: number): boolean {
+    return Math.abs(nowMs(session) - signedAt) >= this.options.heartbeatIntervalMs;
   }
 
-  /** Temporal's time, which inbox memos use too, in epoch milliseconds. */
-  get #nowMs(): number {
-    return this.workflows.temporal.time.nowMs;
-  }
-
-  #close(key: string, session: TrackedSession): void {
+  #close(session: TrackedSession): void {
     session.openWaits -= 1;
     if (session.openWaits > 0) return;
-    session.leftAt = this.#nowMs;
-    const signalAway = () => void this.#signalAway(key, session);
+    session.leftAt = nowMs(session);
+    const signalAway = () => void this.#signalAway(session);
     session.timer = setTimeout(signalAway, this.options.awayAfterMs).unref();
   }
 
   /** Marks the agent as away, unless its inbox shows that it is busy, ended or waiting elsewhere. */
-  async #signalAway(key: string, session: TrackedSession): Promise<void> {
+  async #signalAway(session: TrackedSession): Promise<void> {
     clearTimeout(session.timer);
-    const { principal, name, epoch, leftAt: awayAt } = session;
+    const { workflows, name, epoch, leftAt: awayAt } = session;
     try {
-      const memo = await this.workflows.describeInbox(principal, name);
+      const memo = await workflows.inbox(name).describe();
       const isBusy = memo?.leaseUntil !== undefined;
       const isKnown = memo?.epoch !== epoch || memo.isBye || memo.isRoaming || memo.awayAt !== undefined;
       if (session.openWaits > 0 || isBusy || isKnown || awayAt === undefined) return;
-      await this.#send(session, { epoch, awayAt });
+      await send(session, { awayAt });
     } catch {
       // The agent counts as gone once its last heartbeat is old.
     } finally {
-      if (session.openWaits === 0) this.#forget(key);
+      if (session.openWaits === 0) this.#forget(session);
     }
   }
 
-  #forget(key: string): void {
+  #forget({ key }: TrackedSession): void {
     this.#sessions.delete(key);
     if (this.#sessions.size > 0) return;
     clearInterval(this.#tick);
     this.#tick = undefined;
   }
+}
 
-  #send({ principal, name }: AgentSession, heartbeat: Heartbeat): Promise<void> {
-    return this.workflows.signalInbox(principal, name, heartbeatSignal, heartbeat);
-  }
+/** Temporal's time, which inbox memos use too, in epoch milliseconds. */
+function nowMs({ workflows }: AgentSession): number {
+  return workflows.temporal.time.nowMs;
+}
+
+function send({ workflows, name, epoch }: AgentSession, heartbeat: Omit<Heartbeat, 'epoch'>): Promise<void> {
+  return workflows.inbox(name).signal(heartbeatSignal, { epoch, ...heartbeat });
 }

@@ -2,46 +2,41 @@
 import { createHash } from 'node:crypto';
 import { LonghaulError } from '../../operations/errors.js';
 import { mailboxKey } from '../../platform/storage/keys.js';
-import type { Storage } from '../../platform/storage/index.js';
 import { SMALL_INLINE_LIMIT_BYTES } from '../limits.js';
 import type { MessageProgress } from '../types.js';
 import { reportUpdate, respondUpdate } from '../wire.js';
 import { storeText } from './contents.js';
 import { agentTakenOver } from './errors.js';
 import type { AgentSession } from './presence.js';
-import { RefusedError, type MailboxWorkflows } from './workflows.js';
+import { RefusedError } from './workflows.js';
 
 /** @throws LonghaulError as `Mailbox.respond` */
 export async function respond(
-  workflows: MailboxWorkflows,
-  storage: Storage,
-  { principal, name, epoch }: AgentSession,
+  { workflows, name, epoch }: AgentSession,
   messageId: string,
   response: string,
 ): Promise<void> {
   const digest = createHash('sha256').update(response).digest('base64url').slice(0, 16);
-  const key = mailboxKey(workflows.prefixOf(principal), `${messageId} ${name} ${digest}`, 'response');
-  const stored = await storeText(storage, response, SMALL_INLINE_LIMIT_BYTES, key);
+  const key = mailboxKey(workflows.prefix, `${messageId} ${name} ${digest}`, 'response');
+  const stored = await storeText(workflows.temporal.storage, response, SMALL_INLINE_LIMIT_BYTES, key);
   const request = { epoch, id: messageId, response: stored, digest };
   try {
-    await workflows.updateInbox(principal, name, respondUpdate, request);
+    await workflows.inbox(name).update(respondUpdate, request);
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    if (error.why === 'repeat') return;
-    throw refusalOf(error, 'response_to', messageId);
+    if (error.why !== 'repeat') throw refusalOf(error, 'response_to', messageId);
   }
 }
 
 /** @throws LonghaulError as `Mailbox.report` */
 export async function report(
-  workflows: MailboxWorkflows,
-  { principal, name, epoch }: AgentSession,
+  { workflows, name, epoch }: AgentSession,
   messageId: string,
   { text, fraction }: Omit<MessageProgress, 'at'>,
 ): Promise<boolean> {
-  const progress = { text, fraction };
+  const request = { epoch, id: messageId, progress: { text, fraction } };
   try {
-    await workflows.updateInbox(principal, name, reportUpdate, { epoch, id: messageId, progress });
+    await workflows.inbox(name).update(reportUpdate, request);
     return true;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;

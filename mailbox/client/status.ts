@@ -5,7 +5,7 @@ import type { InboxMemo, ListedAgent } from '../state.js';
 import type { AgentState, AgentStatus, MailboxStatus, StatusOptions } from '../types.js';
 import { assertStatusOptions } from '../validate.js';
 import { agentsQuery } from '../wire.js';
-import { forEachConcurrently } from './for-each.js';
+import { mapConcurrently } from './map-concurrently.js';
 import type { MailboxWorkflows } from './workflows.js';
 
 /** Deadline for describing one of many inboxes, in milliseconds: messages to all of them may keep the machine busy. */
@@ -18,38 +18,33 @@ const DESCRIBE_DEADLINE_MS = 10_000;
  */
 export async function pageOfAgents(
   workflows: MailboxWorkflows,
-  principal: string,
   options: StatusOptions = {},
 ): Promise<MailboxStatus> {
   assertStatusOptions(options);
   const { parent, cursor, limit = STATUS_PAGE } = options;
-  const { agents: listed, offers } = await listedAgents(workflows, principal);
+  const { agents: listed, offers } = await listedAgents(workflows);
   const rest = listed
     .filter((agent) => parent === undefined || agent.parent === parent)
     .filter(({ name }) => cursor === undefined || name > cursor)
     .sort((one, other) => (one.name < other.name ? -1 : 1));
   const page = rest.slice(0, limit);
   const nextCursor = rest.length > limit ? page.at(-1)!.name : undefined;
-  const agents = await statusesOf(workflows, principal, page);
+  const agents = await statusesOf(workflows, page);
   return { agents, offers, nextCursor };
 }
 
 /** All matching agents, by name. @throws LonghaulError `unavailable`, also while there is no worker */
 export async function agentsOf(
   workflows: MailboxWorkflows,
-  principal: string,
   isMatch: (agent: ListedAgent) => boolean,
 ): Promise<AgentStatus[]> {
-  const { agents } = await listedAgents(workflows, principal);
-  return statusesOf(workflows, principal, agents.filter(isMatch));
+  const { agents } = await listedAgents(workflows);
+  return statusesOf(workflows, agents.filter(isMatch));
 }
 
 /** Agents of the home directory and its shards. If an agent has several entries, its latest session's counts. */
-async function listedAgents(
-  workflows: MailboxWorkflows,
-  principal: string,
-): Promise<{ agents: ListedAgent[]; offers: number }> {
-  const query = (shard?: number) => workflows.query(workflows.directoryOf(principal, shard), agentsQuery);
+async function listedAgents(workflows: MailboxWorkflows): Promise<{ agents: ListedAgent[]; offers: number }> {
+  const query = (shard?: number) => workflows.directory(shard).query(agentsQuery);
   const home = await query();
   const shards = home?.isSharded
     ? await Promise.all(Array.from({ length: DIRECTORY_SHARDS }, (_, shard) => query(shard)))
@@ -60,17 +55,13 @@ async function listedAgents(
   return { agents: [...listed.values()], offers: home?.offers ?? 0 };
 }
 
-async function statusesOf(
-  workflows: MailboxWorkflows,
-  principal: string,
-  listed: ListedAgent[],
-): Promise<AgentStatus[]> {
-  const agents: AgentStatus[] = [];
-  await forEachConcurrently(listed, async ({ name }) => {
-    const memo = await workflows.describeInbox(principal, name, DESCRIBE_DEADLINE_MS);
-    if (memo?.registration) agents.push(statusOf(memo, workflows.temporal.time.nowMs));
-  });
-  return agents.sort((one, other) => (one.name < other.name ? -1 : 1));
+async function statusesOf(workflows: MailboxWorkflows, listed: ListedAgent[]): Promise<AgentStatus[]> {
+  const memos = await mapConcurrently(listed, ({ name }) =>
+    workflows.inbox(name).describe(DESCRIBE_DEADLINE_MS),
+  );
+  return memos
+    .flatMap((memo) => (memo?.registration ? [statusOf(memo, workflows.temporal.time.nowMs)] : []))
+    .sort((one, other) => (one.name < other.name ? -1 : 1));
 }
 
 function statusOf(memo: InboxMemo, nowMs: number): AgentStatus {

@@ -3,31 +3,23 @@
  * worker until there is a message to take. You can end it at any time and repeat it on another process: a taken message that wasn't
  * acknowledged is delivered again.
  */
+import PQueue from 'p-queue';
 import { isKind } from '../../operations/errors.js';
 import { LEASE_SECONDS } from '../limits.js';
-import type { InboxMemo } from '../state.js';
-import type { DeliveredMessage, ReceiveOptions, ReceiveResult } from '../types.js';
-import {
-  releaseUpdate,
-  takeUpdate,
-  type HeldMessage,
-  type ReleaseRequest,
-  type TakeRequest,
-  type TakeResult,
-} from '../wire.js';
+import type { ReceiveOptions, ReceiveResult } from '../types.js';
+import { releaseUpdate, takeUpdate, type HeldMessage, type ReleaseRequest } from '../wire.js';
 import { withJitter } from '../../platform/jitter.js';
-import type { Storage } from '../../platform/storage/index.js';
+import { withTimeout } from '../../platform/with-timeout.js';
 import type { Watches } from '../../engine/watch/index.js';
 import { readMessage } from './contents.js';
-import { Offers } from './offers.js';
-import { Presence, type AgentSession, type PresenceOptions } from './presence.js';
 import { agentNotFound } from './errors.js';
-import { SessionWaits } from './session-waits.js';
-import { RefusedError, type MailboxWorkflows } from './workflows.js';
+import { Offers } from './offers.js';
+import { Presence, type AgentSession, type OpenWait, type PresenceOptions } from './presence.js';
+import { RefusedError } from './workflows.js';
 
 const RETRY_MS = 1_000;
-/** Maximum delay of a timer, in milliseconds: 24 days. */
-const LONGEST_MS = 2 ** 31 - 1;
+/** Longest pause between two reads of the inbox, in milliseconds. Changes end it. */
+const LONGEST_PAUSE_MS = 3600_000;
 /**
  * How long an ending wait stays open while a message is being taken, in milliseconds. Otherwise the agent's next wait could take it
  * before its release, which would count as a failed delivery of a message that the agent never saw.
@@ -37,54 +29,30 @@ const TAKING_MS = 1_000;
 const SHORTEST_HELD_MS = 100;
 
 export class Waits {
-  readonly #offers: Offers;
   readonly presence: Presence;
+  readonly offers: Offers;
   readonly #sessions = new Map<string, SessionWaits>();
 
   constructor(
-    private readonly workflows: MailboxWorkflows,
-    private readonly watches: Watches,
-    private readonly storage: Storage,
+    readonly watches: Watches,
     presence: PresenceOptions,
   ) {
-    this.#offers = new Offers(workflows, watches);
-    this.presence = new Presence(workflows, presence);
+    this.offers = new Offers(watches);
+    this.presence = new Presence(presence);
   }
 
   /** @throws LonghaulError `not_found` if the inbox doesn't know the session */
   async receive(session: AgentSession, options: ReceiveOptions): Promise<ReceiveResult> {
     const { signal } = options;
-    const { onMemo, close } = this.presence.open(session);
-    if (signal.aborted) {
-      close();
-      return { kind: 'aborted' };
-    }
-    const waits = this.#waitsOf(session);
-    const wait = new Wait(session, options, {
-      workflows: this.workflows,
-      storage: this.storage,
-      waits,
-      release: (message) => this.release(session, message),
-    });
-    const release = [
-      close,
-      () => waits.remove(wait),
-      this.watches.follow(this.workflows.inboxOf(session.principal, session.name), wait.wake),
-      () => wait.stopTimer(),
-    ];
+    const wait = new Wait(this, session, options, this.#waitsOf(session));
     const abort = () => wait.endSoon({ kind: 'aborted' });
     signal.addEventListener('abort', abort, { once: true });
-    wait.onMemo = (memo) => {
-      const { registration } = memo;
-      onMemo(memo);
-      wait.onMemo = onMemo;
-      if (registration) wait.onFree = () => release.push(this.#offers.join(session.principal, registration));
-    };
+    if (signal.aborted) abort();
     try {
       return await wait.ended;
     } finally {
       signal.removeEventListener('abort', abort);
-      for (const one of release) one();
+      wait.close();
     }
   }
 
@@ -93,196 +61,206 @@ export class Waits {
     session: AgentSession,
     { messageId, delivery }: { messageId: string; delivery: number },
   ): Promise<void> {
-    const { principal, name, epoch } = session;
+    const { workflows, name, epoch } = session;
     const request: ReleaseRequest = { epoch, id: messageId, delivery };
-    // The agent's next wait begins after the release, or the message would count as delivered twice.
-    const waits = this.#waitsOf(session);
     try {
-      await waits.run(() => this.workflows.updateInbox(principal, name, releaseUpdate, request));
+      // The agent's next wait begins after the release, or the message would count as delivered twice.
+      await this.#waitsOf(session).run(() => workflows.inbox(name).update(releaseUpdate, request));
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
     }
   }
 
-  #waitsOf({ principal, name, epoch }: AgentSession): SessionWaits {
-    const key = JSON.stringify([principal, name, epoch]);
+  #waitsOf({ key }: AgentSession): SessionWaits {
     let waits = this.#sessions.get(key);
     if (!waits) this.#sessions.set(key, (waits = new SessionWaits(() => this.#sessions.delete(key))));
     return waits;
   }
 }
 
-interface WaitContext {
-  workflows: MailboxWorkflows;
-  storage: Storage;
-  waits: SessionWaits;
-  /** Requeues a message that nobody received. */
-  release: (message: DeliveredMessage) => Promise<void>;
-}
+/** One session's open waits here. A delivery goes to one of them, and only a later wait can get the message again. */
+class SessionWaits {
+  readonly #open = new Set<Wait>();
+  /** Takes and releases. */
+  readonly #queue = new PQueue({ concurrency: 1 });
 
-/** `ended`: the wait is over. `busy`: another wait of the session is taking a message. `held`: another wait has it. */
-type Attempt = 'ended' | 'busy' | 'held' | 'nothing';
+  /** @param onUnused called when no wait is open and nothing is being taken or released */
+  constructor(private readonly onUnused: () => void) {
+    this.#queue.on('idle', () => this.#checkUse());
+  }
+
+  add(wait: Wait): void {
+    this.#open.add(wait);
+  }
+
+  remove(wait: Wait): void {
+    this.#open.delete(wait);
+    this.#checkUse();
+  }
+
+  /** Whether a message is being taken or released. */
+  get isBusy(): boolean {
+    return this.#queue.size + this.#queue.pending > 0;
+  }
+
+  whenIdle(): Promise<void> {
+    return this.#queue.onIdle();
+  }
+
+  /** Takes or releases a message, in turn. */
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return this.#queue.add(work);
+  }
+
+  /** @param number of the delivery, counted by the inbox */
+  delivered(number: number, to: Wait): void {
+    for (const wait of this.#open) if (wait !== to) wait.onDelivered(number);
+  }
+
+  #checkUse(): void {
+    if (this.#open.size === 0 && !this.isBusy) this.onUnused();
+  }
+}
 
 class Wait {
   readonly ended: Promise<ReceiveResult>;
-  onMemo: ((memo: InboxMemo) => void) | undefined;
-  /** Called once, when the inbox had no message for the agent. */
-  onFree: (() => void) | undefined;
-  #settle!: (received: ReceiveResult) => void;
-  #fail!: (error: unknown) => void;
-  #isEnded = false;
-  #isReading = false;
-  #hasChanged = false;
+  #resolve!: (result: ReceiveResult | Promise<never>) => void;
+  readonly #over = new AbortController();
+  readonly #presence: OpenWait;
+  #leaveOffers: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #heldTimer: NodeJS.Timeout | undefined;
-  #isTaking = false;
-  /** Result of the wait if it takes nothing. */
-  #ending: ReceiveResult | undefined;
-  #endingTimer: NodeJS.Timeout | undefined;
+  /** Time until the next read without a change, in milliseconds. */
+  #pauseMs = LONGEST_PAUSE_MS;
+  /** Resolves once the message under way was taken, or not. */
+  #taking: Promise<unknown> | undefined;
   #ack: string | undefined;
   /** The inbox's deliveries when the wait began: a message delivered since belongs to another wait. */
   #after: number | undefined;
   readonly #startedAtMs = performance.now();
 
   constructor(
+    private readonly parent: Waits,
     private readonly session: AgentSession,
     private readonly options: ReceiveOptions,
-    private readonly context: WaitContext,
+    private readonly waits: SessionWaits,
   ) {
     this.#ack = options.ack;
-    this.ended = new Promise((settle, fail) => {
-      this.#settle = settle;
-      this.#fail = fail;
-    });
-    context.waits.add(this);
-    this.wake();
+    this.#presence = parent.presence.open(session);
+    this.ended = new Promise((resolve) => (this.#resolve = resolve));
+    waits.add(this);
+    void this.#run();
   }
 
   /** Another wait of the session received a message. */
-  readonly onDelivered = (number: number): void => {
+  onDelivered(number: number): void {
     this.#after = Math.min(this.#after ?? Infinity, number - 1);
-  };
-
-  /** Reads the inbox, which may have changed. */
-  readonly wake = (): void => {
-    this.#hasChanged = true;
-    void this.#read();
-  };
-
-  /** @returns false if the wait had already ended */
-  end(received: ReceiveResult): boolean {
-    if (this.#isEnded) return false;
-    this.#isEnded = true;
-    this.stopTimer();
-    this.#settle(received);
-    return true;
   }
 
   /** Ends at once, or with the message being taken. */
-  endSoon(received: ReceiveResult): void {
-    if (this.#isEnded || this.#ending) return;
-    if (!this.#isTaking) return void this.end(received);
-    this.#ending = received;
-    this.#endingTimer = setTimeout(() => this.end(received), TAKING_MS);
+  endSoon(result: ReceiveResult): void {
+    if (!this.#taking) this.#end(result);
+    else void withTimeout(this.#taking, TAKING_MS).then(() => this.#end(result));
   }
 
-  stopTimer(): void {
+  close(): void {
     clearTimeout(this.#timer);
-    clearTimeout(this.#heldTimer);
-    clearTimeout(this.#endingTimer);
+    this.#leaveOffers?.();
+    this.#presence.close();
+    this.waits.remove(this);
+  }
+
+  get #isEnded(): boolean {
+    return this.#over.signal.aborted;
+  }
+
+  /** @returns false if the wait had already ended */
+  #end(result: ReceiveResult | Promise<never>): boolean {
+    if (this.#isEnded) return false;
+    this.#over.abort();
+    this.#resolve(result);
+    return true;
+  }
+
+  async #run(): Promise<void> {
+    const { workflows, name } = this.session;
+    const changes = this.parent.watches.changes(workflows.inbox(name).id, {
+      signal: this.#over.signal,
+      pauseMs: () => this.#pauseMs,
+    });
+    try {
+      for await (const _change of changes) await this.#read();
+    } catch (error) {
+      if (!this.#isEnded) this.#end(Promise.reject(error as Error));
+    }
   }
 
   async #read(): Promise<void> {
-    if (this.#isReading) return;
-    this.#isReading = true;
+    this.#pauseMs = LONGEST_PAUSE_MS;
     try {
-      while (this.#hasChanged && !this.#isEnded) {
-        this.#hasChanged = false;
-        await this.#readOnce();
-      }
+      await this.#readOnce();
     } catch (error) {
-      if (isKind(error, 'unavailable')) {
-        this.#startTimer(0);
-        setTimeout(this.wake, withJitter(RETRY_MS)).unref();
-      } else {
-        this.#isEnded = true;
-        this.stopTimer();
-        this.#fail(error);
-      }
-    } finally {
-      this.#isReading = false;
+      if (!isKind(error, 'unavailable')) throw error;
+      this.#startTimer(0);
+      this.#pauseMs = withJitter(RETRY_MS);
     }
   }
 
   async #readOnce(): Promise<void> {
-    const { principal, name, epoch } = this.session;
-    const memo = await this.context.workflows.describeInbox(principal, name);
+    const { workflows, name, epoch } = this.session;
+    const memo = await workflows.inbox(name).describe();
     if (!memo || memo.epoch < epoch) throw agentNotFound();
-    if (memo.epoch > epoch) this.end({ kind: 'gone' });
-    else if (memo.isBye) this.end({ kind: 'bye' });
+    if (memo.epoch > epoch) this.#end({ kind: 'gone' });
+    else if (memo.isBye) this.#end({ kind: 'bye' });
     if (this.#isEnded) return;
-    this.onMemo?.(memo);
+    this.#presence.onMemo(memo);
     this.#after ??= memo.deliveries ?? 0;
-    const attempt = memo.queued > 0 ? await this.#takeOrEnd() : 'nothing';
-    if (attempt === 'ended') return;
-    const quietMs = Math.max(0, this.context.workflows.temporal.time.nowMs - memo.activeAt);
-    this.#startTimer(quietMs, attempt === 'busy' ? TAKING_MS : 0);
-    if (attempt === 'busy') return;
-    this.#ack = undefined;
-    if (attempt === 'held') return;
-    this.onFree?.();
-    this.onFree = undefined;
-  }
-
-  async #takeOrEnd(): Promise<Attempt> {
-    if (this.context.waits.isBusyFor(this)) return 'busy';
-    this.#isTaking = true;
-    try {
-      const attempt = await this.#take();
-      return this.#ending !== undefined && this.end(this.#ending) ? 'ended' : attempt;
-    } catch (error) {
-      if (this.#ending) this.end(this.#ending);
-      throw error;
-    } finally {
-      this.#isTaking = false;
+    const quietMs = Math.max(0, workflows.temporal.time.nowMs - memo.activeAt);
+    const hasMessages = memo.queued > 0;
+    if (hasMessages && this.waits.isBusy) {
+      this.#startTimer(quietMs, TAKING_MS);
+      await Promise.race([this.waits.whenIdle(), this.ended]);
+      this.#pauseMs = 0;
+      return;
     }
+    const isHeld = hasMessages && (await this.#take());
+    if (this.#isEnded) return;
+    this.#startTimer(quietMs);
+    this.#ack = undefined;
+    if (!isHeld && memo.registration)
+      this.#leaveOffers ??= this.parent.offers.join(workflows, memo.registration);
   }
 
-  async #take(): Promise<Attempt> {
+  /** Takes the next message, if there is one for this wait. @returns whether another wait has it */
+  async #take(): Promise<boolean> {
+    const taking = this.waits.run(() => this.#takeNow());
+    this.#taking = taking.catch(() => undefined);
     try {
-      return await this.context.waits.run(() => this.#takeNow());
+      await taking;
     } catch (error) {
       if (!(error instanceof RefusedError)) throw error;
-      if (error.why === 'gone' || error.why === 'bye') {
-        this.end({ kind: error.why });
-        return 'ended';
-      }
-      if (error.why !== 'held') return 'nothing';
-      this.#wakeAfter(error.detail as HeldMessage);
-      return 'held';
+      if (error.why === 'gone' || error.why === 'bye') this.#end({ kind: error.why });
+      if (error.why !== 'held') return false;
+      const { leaseMs } = error.detail as HeldMessage;
+      this.#pauseMs = Math.max(leaseMs, SHORTEST_HELD_MS);
+      return true;
+    } finally {
+      this.#taking = undefined;
     }
+    return false;
   }
 
-  async #takeNow(): Promise<Attempt> {
-    const { workflows, storage, release, waits } = this.context;
-    const { principal, name, epoch } = this.session;
+  async #takeNow(): Promise<void> {
+    const { workflows, name, epoch } = this.session;
     const leaseMs = (this.options.leaseSeconds ?? LEASE_SECONDS) * 1000;
-    const request: TakeRequest = { epoch, leaseMs, after: this.#after!, ack: this.#ack };
-    const answer: TakeResult = await workflows.updateInbox(principal, name, takeUpdate, request);
+    const request = { epoch, leaseMs, after: this.#after!, ack: this.#ack };
+    const taken = await workflows.inbox(name).update(takeUpdate, request);
     this.#ack = undefined;
-    if (!answer.message) return 'nothing';
-    if (answer.number !== undefined) waits.delivered(answer.number, this);
-    const { previous } = answer;
-    const message = await readMessage(storage, answer.message);
-    if (!this.end({ kind: 'message', message, ...(previous ? { previous } : {}) }))
-      void release(message).catch(() => undefined);
-    return 'ended';
-  }
-
-  /** Reads again when another wait's lease on a message can end. */
-  #wakeAfter({ leaseMs }: HeldMessage): void {
-    clearTimeout(this.#heldTimer);
-    this.#heldTimer = setTimeout(this.wake, Math.min(Math.max(leaseMs, SHORTEST_HELD_MS), LONGEST_MS));
+    if (!taken.message) return;
+    this.waits.delivered(taken.number!, this);
+    const { previous } = taken;
+    const message = await readMessage(workflows.temporal.storage, taken.message);
+    if (!this.#end({ kind: 'message', message, ...(previous ? { previous } : {}) }))
+      void this.parent.release(this.session, message).catch(() => undefined);
   }
 
   /** @param quietMs time since the inbox's last message */
@@ -292,6 +270,6 @@ class Wait {
     const waitMs = typeof timeoutMs === 'function' ? timeoutMs(quietMs) : timeoutMs;
     // The first read may have been delayed.
     const leftMs = Math.max(leastMs, waitMs - (performance.now() - this.#startedAtMs));
-    this.#timer = setTimeout(() => this.endSoon({ kind: 'idle' }), Math.min(leftMs, LONGEST_MS));
+    this.#timer = setTimeout(() => this.endSoon({ kind: 'idle' }), leftMs);
   }
 }

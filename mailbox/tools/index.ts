@@ -4,8 +4,7 @@ import type { Mounted } from '../../mcp-server/mount.js';
 import { registerMailboxGauges } from '../client/gauges.js';
 import { Mailbox } from '../client/index.js';
 import type { MailboxToolName } from '../tool-names.js';
-import { bye, checkStatus, reportProgress } from './agent-tools.js';
-import { checkInbox, deadLetters } from './inbox-tools.js';
+import { bye, checkInbox, checkStatus, deadLetters, reportProgress } from './agent-tools.js';
 import { checkReplies, sendMessage } from './sender-tools.js';
 import type { MailboxTool } from './mailbox-tool.js';
 import { registerAndWait, respondAndWait, wait } from './waiting-tools.js';
@@ -25,7 +24,7 @@ export const MAILBOX_TOOLS: Record<MailboxToolName, MailboxTool> = {
 
 export function openMailbox(engine: Engine, secret: Buffer): Mounted {
   const { temporal, watches } = engine;
-  const mailbox = new Mailbox(temporal, watches, secret, temporal.storage);
+  const mailbox = new Mailbox(temporal, watches, secret);
   return {
     name: 'mailbox',
     tools: new Map(Object.entries(MAILBOX_TOOLS).map(([name, toolOf]) => [name, toolOf(mailbox)])),

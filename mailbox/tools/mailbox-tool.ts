@@ -2,7 +2,7 @@
  * Definition of a mailbox tool. Results are one line of JSON text without structured content: models pay for every token in loops
  * that run for days, and some clients would show both.
  */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Guard } from '../../mcp-server/guard.js';
 import { LonghaulError, type ErrorKind } from '../../operations/errors.js';
 import type { MailboxToolName } from '../tool-names.js';
@@ -60,4 +60,28 @@ export function defineMailboxTool<Input extends z.ZodObject>({
       }
     },
   });
+}
+
+// Input fields that several tools share. The mailbox's client checks names, sizes and IDs, which keeps the schemas short.
+
+const LONGEST_WAIT_SECONDS = 3600;
+const OPERATIONS_LIMIT = 20;
+
+export const agentId = z.string().max(200);
+export const messageId = z.string().max(200);
+
+export const timeoutSeconds = z
+  .number()
+  .gt(0)
+  .max(LONGEST_WAIT_SECONDS)
+  .optional()
+  .describe('Default: by client, up to 60');
+
+/** Described only in register_and_wait, which the other waits refer to. */
+export const also = z.array(z.string().min(1).max(1000)).max(OPERATIONS_LIMIT).optional();
+export const leaseSeconds = z.number().optional();
+
+/** `invalid_arguments`: the call needs an argument that its schema leaves optional. */
+export function missingArgument(argument: string, expected: string): LonghaulError {
+  return new LonghaulError('invalid_arguments', `${argument}: expected ${expected}; got nothing`);
 }

@@ -1,9 +1,15 @@
 /** send_message and check_replies. */
 import { z } from 'zod';
 import { defined } from '../../operations/json/defined.js';
-import type { Recipients, Selector, MessageProgress, MessageState, Reply } from '../types.js';
-import { agentId, timeoutSeconds, messageId } from './fields.js';
-import { defineMailboxTool, type MailboxCaller } from './mailbox-tool.js';
+import type {
+  MessageProgress,
+  MessageState,
+  OutgoingMessage,
+  Recipients,
+  Reply,
+  Selector,
+} from '../types.js';
+import { agentId, defineMailboxTool, messageId, timeoutSeconds, type MailboxCaller } from './mailbox-tool.js';
 import { continueBy, defaultSeconds, reportWaiting, timeoutMsOf } from './waiting.js';
 import type { CallContext } from '../../mcp-server/call/call-context.js';
 
@@ -50,11 +56,7 @@ export const sendMessage = defineMailboxTool({
       content,
       mode,
       context,
-      ...(agent_id === undefined
-        ? from === undefined
-          ? {}
-          : { from: { name: from } }
-        : { from: { agentId: agent_id } }),
+      from: senderOf(agent_id, from),
       replyTo: reply_to,
       ttlSeconds: ttl_seconds,
       maxDeliveries: max_deliveries,
@@ -72,6 +74,11 @@ export const sendMessage = defineMailboxTool({
     return { ...sent, ...(await repliesTo(engine, callContext, messageId, wait, timeout_seconds)) };
   },
 });
+
+function senderOf(agentId: string | undefined, name: string | undefined): OutgoingMessage['from'] {
+  if (agentId !== undefined) return { agentId };
+  return name === undefined ? undefined : { name };
+}
 
 function recipientsOf({ to, type, capability, who }: Input): Recipients {
   const names = typeof to === 'string' ? [to] : to;
@@ -169,24 +176,21 @@ function progressLine(from: string, { text, fraction }: MessageProgress): string
 function render(replies: Reply[], wait: ReplyWait | undefined): RepliesAnswer {
   const answered = replies.filter(({ state }) => state === 'answered');
   const others = replies.filter(({ state }) => state !== 'answered');
-  const each = <T>(what: (reply: Reply) => T | undefined): Record<string, T> | undefined => {
-    const known = others.flatMap((reply): [string, T][] => {
-      const value = what(reply);
-      return value === undefined ? [] : [[reply.from ?? ANYONE, value]];
-    });
-    return known.length ? Object.fromEntries(known) : undefined;
-  };
-  const state = each((reply) => reply.state);
-  const progress = each((reply) => reply.progress);
-  const deliveries = each((reply) => reply.deliveries);
   const isMissing = wait === 'all' ? others.length > 0 : wait === 'any' && answered.length === 0;
   return {
-    ...(answered.length
-      ? { r: Object.fromEntries(answered.map(({ from = ANYONE, response = '' }) => [from, response])) }
-      : {}),
-    state,
-    progress,
-    deliveries,
+    r: byAgent(answered, ({ response = '' }) => response),
+    state: byAgent(others, ({ state }) => state),
+    progress: byAgent(others, ({ progress }) => progress),
+    deliveries: byAgent(others, ({ deliveries }) => deliveries),
     ...(isMissing ? { nw: true } : {}),
   };
+}
+
+/** What is known of the replies. Undefined if nothing is. */
+function byAgent<T>(replies: Reply[], what: (reply: Reply) => T | undefined): Record<string, T> | undefined {
+  const known = replies.flatMap((reply): [string, T][] => {
+    const value = what(reply);
+    return value === undefined ? [] : [[reply.from ?? ANYONE, value]];
+  });
+  return known.length ? Object.fromEntries(known) : undefined;
 }

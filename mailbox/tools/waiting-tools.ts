@@ -1,11 +1,8 @@
 /** register_and_wait, respond_and_wait and wait. */
 import { z } from 'zod';
 import { LonghaulError } from '../../operations/errors.js';
-import { agentId, also, leaseSeconds, timeoutSeconds, messageId } from './fields.js';
-import { defineMailboxTool } from './mailbox-tool.js';
-import { readOperations } from './operations.js';
-import { continueBy, waitForWork } from './waiting.js';
-import { defined } from '../../operations/json/defined.js';
+import { agentId, also, defineMailboxTool, leaseSeconds, messageId, timeoutSeconds } from './mailbox-tool.js';
+import { continueBy, readOperations, waitForWork } from './waiting.js';
 
 export const registerAndWait = defineMailboxTool({
   name: 'register_and_wait',
@@ -29,7 +26,7 @@ export const registerAndWait = defineMailboxTool({
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, callContext, input) {
-    const { agent_name, agent_type, capabilities, parent, lease_seconds, timeout_seconds } = input;
+    const { agent_name, agent_type, capabilities, parent } = input;
     const operations = await readOperations(engine.guard, input.also);
     const id = input.agent_id ?? (await register());
     const name = engine.mailbox.nameOf(engine.principal, id);
@@ -38,13 +35,9 @@ export const registerAndWait = defineMailboxTool({
         'invalid_arguments',
         `agent_id: expected an ID of ${JSON.stringify(agent_name)}; got one of ${JSON.stringify(name)}`,
       );
-    continueBy(callContext, 'register_and_wait', { ...input, agent_id: id }, timeout_seconds);
-    const answer = await waitForWork(engine, callContext, {
-      agentId: id,
-      operations,
-      leaseSeconds: lease_seconds,
-      timeoutSeconds: timeout_seconds,
-    });
+    const args = { ...input, agent_id: id };
+    continueBy(callContext, 'register_and_wait', args, input.timeout_seconds);
+    const answer = await waitForWork(engine, callContext, args, operations);
     const isKnown = input.agent_id !== undefined && !callContext.isContinued;
     return { ...(isKnown ? {} : { agent_id: id }), ...answer };
 
@@ -69,16 +62,11 @@ export const respondAndWait = defineMailboxTool({
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, callContext, input) {
-    const { agent_id, response_to, response, also, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine.guard, also);
-    await engine.mailbox.respond(engine.principal, agent_id, response_to, response);
-    continueBy(callContext, 'wait', defined({ agent_id, also, lease_seconds }), timeout_seconds);
-    return waitForWork(engine, callContext, {
-      agentId: agent_id,
-      operations,
-      leaseSeconds: lease_seconds,
-      timeoutSeconds: timeout_seconds,
-    });
+    const { response_to, response, timeout_seconds, ...waiting } = input;
+    const operations = await readOperations(engine.guard, input.also);
+    await engine.mailbox.respond(engine.principal, input.agent_id, response_to, response);
+    continueBy(callContext, 'wait', waiting, timeout_seconds);
+    return waitForWork(engine, callContext, input, operations);
   },
 });
 
@@ -95,15 +83,8 @@ export const wait = defineMailboxTool({
     timeout_seconds: timeoutSeconds,
   }),
   async run(engine, callContext, input) {
-    const { agent_id, ack, also, lease_seconds, timeout_seconds } = input;
-    const operations = await readOperations(engine.guard, also);
-    continueBy(callContext, 'wait', input, timeout_seconds);
-    return waitForWork(engine, callContext, {
-      agentId: agent_id,
-      ack,
-      operations,
-      leaseSeconds: lease_seconds,
-      timeoutSeconds: timeout_seconds,
-    });
+    const operations = await readOperations(engine.guard, input.also);
+    continueBy(callContext, 'wait', input, input.timeout_seconds);
+    return waitForWork(engine, callContext, input, operations);
   },
 });

@@ -1,12 +1,16 @@
 /** Waiting for work within a call. */
 import type { MailboxToolName } from '../tool-names.js';
 import type { ReceiveResult } from '../types.js';
+import type { Guard } from '../../mcp-server/guard.js';
+import { isKind, LonghaulError } from '../../operations/errors.js';
 import type { OperationRecord } from '../../operations/record.js';
+import type { PlainStatus } from '../../operations/status-names.js';
 import type { CallContext } from '../../mcp-server/call/call-context.js';
-import { onHeartbeat } from '../../mcp-server/shutdown/heartbeat.js';
+import { onHeartbeat } from '../../mcp-server/http/event-stream.js';
 import { longestWaitSeconds } from '../../mcp-server/call/known-clients.js';
+import { isOver, plainStatus } from '../../mcp-server/plain/envelope/status.js';
+import { waitFor } from '../../mcp-server/plain/wait.js';
 import type { MailboxCaller } from './mailbox-tool.js';
-import { OperationsWatch, type EndedOperations } from './operations.js';
 
 /** Default waits, in seconds: while messages flow, after the first wait that timed out, and from then on. */
 const SHORT_SECONDS = 5;
@@ -16,43 +20,44 @@ export const LONG_SECONDS = 60;
 const EARLY_SHARE = 0.05;
 const EARLY_MS = 1_000;
 
-export interface WaitRequest {
-  agentId: string;
+/** Arguments that the tools that wait share. */
+export interface WaitArguments {
+  agent_id: string;
   /** A received message that gets no response. */
   ack?: string;
-  operations: OperationRecord[];
-  /** Lease on the received message, in seconds. Default: 900. */
-  leaseSeconds?: number;
+  /** Lease on the received message. Default: 900. */
+  lease_seconds?: number;
   /** Default: depends on the time since the last message. */
-  timeoutSeconds?: number;
+  timeout_seconds?: number;
 }
 
 /**
- * Waits for a message, an operation's end, or the time-out. Keeps no state, so any process can continue the wait.
+ * Waits for a message, the end of one of the operations, or the time-out. Keeps no state, so any process can continue the wait.
  *
  * @throws LonghaulError `not_found` for an unknown agent, `unavailable`
  */
 export async function waitForWork(
   engine: MailboxCaller,
   callContext: CallContext,
-  { agentId, ack, operations, leaseSeconds, timeoutSeconds }: WaitRequest,
+  { agent_id, ack, lease_seconds, timeout_seconds }: WaitArguments,
+  operations: OperationRecord[],
 ): Promise<WaitResult> {
   const { shutdown } = callContext;
   const watch = new OperationsWatch(engine.guard, callContext, operations);
   const waiting = reportWaiting(callContext);
   try {
-    const received = await engine.mailbox.receive(engine.principal, agentId, {
+    const received = await engine.mailbox.receive(engine.principal, agent_id, {
       // An operation that has already ended must not suppress messages.
-      timeoutMs: watch.hasEnded ? 0 : timeoutOf(callContext, timeoutSeconds),
+      timeoutMs: watch.hasEnded ? 0 : timeoutOf(callContext, timeout_seconds),
       signal: AbortSignal.any([
         callContext.signal,
         shutdown.signal,
         ...(watch.hasEnded ? [] : [watch.signal]),
       ]),
       ack,
-      leaseSeconds,
+      leaseSeconds: lease_seconds,
     });
-    return resultOf(engine, callContext, agentId, received, watch);
+    return resultOf(engine, callContext, agent_id, received, watch);
   } finally {
     waiting.end();
     watch.stop();
@@ -178,4 +183,62 @@ function renderMessage({
     re: responseTo,
     ...(delivery > 1 ? { again: 1 } : {}),
   };
+}
+
+/** Maximum time of a watch, in seconds: longer than any wait. */
+const WATCH_SECONDS = 24 * 3600;
+
+/** @throws LonghaulError `not_found`, `unavailable` */
+export function readOperations(engine: Guard, tokens: string[] = []): Promise<OperationRecord[]> {
+  return Promise.all([...new Set(tokens)].map((token) => readOperation(engine, token)));
+}
+
+async function readOperation(engine: Guard, token: string): Promise<OperationRecord> {
+  try {
+    return await engine.read(token);
+  } catch (error) {
+    if (!isKind(error, 'not_found')) throw error;
+    throw new LonghaulError('not_found', `also: there is no operation ${JSON.stringify(token)}`);
+  }
+}
+
+/** Statuses of ended operations, and of those that require input, by token. Values as in operation_get. */
+type EndedOperations = Record<string, PlainStatus>;
+
+/** Watches operations whose end also ends an agent's wait. */
+class OperationsWatch {
+  readonly ended: EndedOperations = {};
+  readonly #hasEnded = new AbortController();
+  readonly #stopped = new AbortController();
+
+  constructor(engine: Guard, { shutdown }: CallContext, records: OperationRecord[]) {
+    for (const record of records) this.#record(record);
+    if (this.hasEnded) return;
+    const { signal } = this.#stopped;
+    for (const record of records)
+      void waitFor(engine, record, WATCH_SECONDS, { shutdown, signal }).then(
+        ({ record: seen }) => this.#record(seen),
+        // An unreadable operation doesn't end the wait. The agent's next call reports the error.
+        () => undefined,
+      );
+  }
+
+  get signal(): AbortSignal {
+    return this.#hasEnded.signal;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded.signal.aborted;
+  }
+
+  stop(): void {
+    this.#stopped.abort();
+  }
+
+  #record(record: OperationRecord): void {
+    const status = plainStatus(record);
+    if (!isOver(status) && status !== 'input_required') return;
+    this.ended[record.token] = status;
+    this.#hasEnded.abort();
+  }
 }

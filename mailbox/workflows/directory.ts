@@ -11,7 +11,6 @@ import {
   setWorkflowOptions,
   workflowInfo,
 } from '@temporalio/workflow';
-import { defined } from '../../operations/json/defined.js';
 import { jsonBytes } from '../json-size.js';
 import { OFFERS_LIMIT, REPLIES_KEPT_MS } from '../limits.js';
 import { shardsOf } from '../shards.js';
@@ -39,8 +38,7 @@ import {
   type EnlistRequest,
 } from '../wire.js';
 import { AgentList } from './agents.js';
-import { received } from './received.js';
-import { handleUpdate, refuse, Run } from './run.js';
+import { handleUpdate, received, refuse, Run } from './run.js';
 
 /** Maximum size of the publications, in bytes of JSON. */
 const PUBLICATIONS_LIMIT_BYTES = 100 * 1024;
@@ -57,7 +55,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
     version: 1,
     principal,
     wanted: wantedOf(state.offers),
-    ...defined({ oldestAt: oldestOf(state.offers) }),
+    oldestAt: oldestOf(state.offers),
   });
   const run = new Run(memo, continueAfterChanges);
 
@@ -122,13 +120,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
       expire();
       state.offers.push(received(message));
       const { id, digest } = message;
-      publish({
-        id,
-        recipients: [],
-        isOffer: true,
-        at: Date.now(),
-        ...(digest === undefined ? {} : { digest }),
-      });
+      publish({ id, recipients: [], isOffer: true, at: Date.now(), digest });
       run.changed();
     },
   });
@@ -165,7 +157,7 @@ export async function mailbox_directory(input: DirectoryInput): Promise<void> {
   setHandler(agentsQuery, () => ({
     agents: list.all(),
     offers: state.offers.length,
-    ...(state.isSharded ? { isSharded: true } : {}),
+    isSharded: state.isSharded,
   }));
   setHandler(publicationQuery, (id) => publicationOf(id) ?? null);
 

@@ -1,63 +1,66 @@
 /**
- * State of an inbox, and its transitions. Pure except for the workflow's time. First in, first out, with one delivered message at a
+ * State of an inbox, and its transitions. Pure except for the workflow's time and log. First in, first out, with one delivered message at a
  * time, which keeps each sender's order. A message whose lease ended comes first again.
  */
-import { defined } from '../../operations/json/defined.js';
-import { INBOX_LIMIT, REPLIES_KEPT_MS, REPORT_INTERVAL_MS } from '../limits.js';
-import { oldestOf } from '../state.js';
-import type {
-  InboxMemo,
-  InboxState,
-  Lease,
-  Outcome,
-  PendingOutcome,
-  StoredDeadLetter,
-  StoredMessage,
-  StoredText,
+import { log } from '@temporalio/workflow';
+import { jsonBytes } from '../json-size.js';
+import {
+  DEAD_LETTERS_KEPT_MS,
+  DEAD_LETTERS_LIMIT,
+  INBOX_LIMIT,
+  REPLIES_KEPT_MS,
+  REPORT_INTERVAL_MS,
+} from '../limits.js';
+import {
+  oldestOf,
+  type InboxMemo,
+  type InboxState,
+  type Lease,
+  type Outcome,
+  type PendingOutcome,
+  type StoredDeadLetter,
+  type StoredMessage,
+  type StoredText,
 } from '../state.js';
 import type { ReportRequest } from '../wire.js';
-import { DeadLetters } from './dead-letters.js';
 
 /** Room beyond the senders' limit for responses to the agent's own messages, which can't be refused. */
 const RESPONSES_RESERVE = 20;
 const OUTCOMES_LIMIT = 200;
 const SEEN_LIMIT = 1_000;
+/** Maximum size of the dead letters, in bytes of JSON. Keeps the inbox's state under 1 MiB. */
+const DEAD_LETTERS_LIMIT_BYTES = 80 * 1024;
 /** How long an agent has to fetch a message for anyone that it claimed, in milliseconds. */
 const FETCH_LIMIT_MS = 60_000;
 
 export class Inbox {
-  readonly deadLetters: DeadLetters;
-
   constructor(
     readonly name: string,
     readonly principal: string,
     readonly state: InboxState,
-  ) {
-    this.deadLetters = new DeadLetters(state);
-  }
+  ) {}
 
   memo(): InboxMemo {
-    const { registration, epoch, isBye, queue, lease, signedAt, activeAt, settled } = this.state;
-    const { awayAt, isRoaming, taken } = this.state;
-    const dead = this.deadLetters.all.length;
+    const { principal, name } = this;
+    const { queue, lease, taken, registration, epoch, isBye } = this.state;
+    const { signedAt, activeAt, settled, awayAt, isRoaming } = this.state;
     return {
       version: 1,
-      principal: this.principal,
-      name: this.name,
+      principal,
+      name,
       epoch,
       queued: queue.length,
       signedAt,
       activeAt,
       settled,
-      ...defined({
-        registration,
-        isBye,
-        leaseUntil: lease?.until,
-        deliveries: taken,
-        oldestAt: oldestOf(queue),
-      }),
-      ...(dead > 0 ? { dead } : {}),
-      ...defined({ awayAt, isRoaming }),
+      registration,
+      isBye,
+      leaseUntil: lease?.until,
+      deliveries: taken,
+      oldestAt: oldestOf(queue),
+      dead: this.deadLetters.length || undefined,
+      awayAt,
+      isRoaming,
     };
   }
 
@@ -112,13 +115,12 @@ export class Inbox {
   statusOf(id: string): Outcome | PendingOutcome | undefined {
     const message = this.find(id);
     if (message) {
-      const { progress } = message;
       const { lease } = this.state;
       if (lease?.id !== id) return { state: 'queued' };
       // Queries see the time of the last workflow task, so the client decides whether the lease has ended.
-      return { state: 'delivered', leaseUntil: lease.until, ...defined({ progress }) };
+      return { state: 'delivered', leaseUntil: lease.until, progress: message.progress };
     }
-    const dead = this.deadLetters.find(id);
+    const dead = this.findDead(id);
     const outcome = this.outcomeOf(id);
     if (!dead || outcome) return outcome;
     return { id, state: 'dead_lettered', at: dead.deadAt, deliveries: dead.deliveries };
@@ -135,7 +137,7 @@ export class Inbox {
   }
 
   expire(): void {
-    this.deadLetters.dropOldest();
+    this.#dropOldestDead();
     const now = Date.now();
     for (const message of this.state.queue.filter((one) => this.#isExpired(one, now)))
       this.settle(message, { state: 'expired' });
@@ -162,7 +164,7 @@ export class Inbox {
   }
 
   #queuedOrDead(id: string): StoredMessage | undefined {
-    return this.find(id) ?? this.deadLetters.find(id);
+    return this.find(id) ?? this.findDead(id);
   }
 
   /** The message to deliver: the leased one, else the first. */
@@ -235,20 +237,49 @@ export class Inbox {
 
   moveToDeadLetters(message: StoredMessage): void {
     this.settle(message, { state: 'dead_lettered', deliveries: message.deliveries });
-    this.deadLetters.add(message);
+    const { handBackAt: _over, ...letter } = message;
+    this.state.deadLetters = [...this.deadLetters, { ...letter, deadAt: Date.now() }];
+    this.#dropOldestDead();
+  }
+
+  /** Messages that reached their maximum deliveries, oldest first. */
+  get deadLetters(): StoredDeadLetter[] {
+    return this.state.deadLetters ?? [];
+  }
+
+  findDead(id: string): StoredDeadLetter | undefined {
+    return this.deadLetters.find((letter) => letter.id === id);
+  }
+
+  #removeDead(id: string): void {
+    if (this.findDead(id)) this.state.deadLetters = this.deadLetters.filter((letter) => letter.id !== id);
+  }
+
+  /** Drops dead letters beyond the limits in number, bytes and age, oldest first. */
+  #dropOldestDead(): void {
+    const oldest = Date.now() - DEAD_LETTERS_KEPT_MS;
+    let bytes = jsonBytes(this.deadLetters);
+    for (const letter of this.deadLetters) {
+      const isOver = this.deadLetters.length > DEAD_LETTERS_LIMIT || bytes > DEAD_LETTERS_LIMIT_BYTES;
+      if (letter.deadAt > oldest && !isOver) return;
+      const { id, deadAt } = letter;
+      log.warn('a dead letter was dropped', { id, deadAt: new Date(deadAt).toISOString() });
+      bytes -= jsonBytes(letter) + 1;
+      this.#removeDead(id);
+    }
   }
 
   /** Moves a dead letter to the end of the queue. A message for anyone then returns to the directory. */
   resend({ deadAt: _over, progress: _old, ...message }: StoredDeadLetter): void {
     const { state } = this;
     const now = Date.now();
-    this.deadLetters.remove(message.id);
+    this.#removeDead(message.id);
     state.outcomes = state.outcomes.filter(({ id }) => id !== message.id);
     state.queue.push({
       ...message,
       deliveries: 0,
       expiresAt: Math.max(message.expiresAt, now + message.expiresAt - message.sentAt),
-      ...(message.selector ? { handBackAt: now } : {}),
+      handBackAt: message.selector && now,
     });
     state.activeAt = now;
     state.settled += 1;
@@ -261,12 +292,12 @@ export class Inbox {
   ): void {
     const { state } = this;
     this.#remove(message);
-    this.deadLetters.remove(message.id);
+    this.#removeDead(message.id);
     if (outcome.state === 'acknowledged' || outcome.state === 'answered')
-      state.previous = { mode: message.mode, ...defined({ from: message.from }) };
+      state.previous = { mode: message.mode, from: message.from };
     const { id, from, replyTo } = message;
     state.outcomes = state.outcomes.filter((one) => one.id !== id);
-    state.outcomes.push({ id, at: Date.now(), ...defined({ from, replyTo }), ...outcome });
+    state.outcomes.push({ id, at: Date.now(), from, replyTo, ...outcome });
     const oldest = Date.now() - REPLIES_KEPT_MS;
     while (state.outcomes.length > OUTCOMES_LIMIT || (state.outcomes[0]?.at ?? oldest) < oldest)
       state.outcomes.shift();
@@ -312,10 +343,6 @@ export class Inbox {
     state.queue = state.queue.filter((one) => one !== message);
     if (state.lease?.id === message.id) delete state.lease;
   }
-}
-
-export function emptyInbox(now: number): InboxState {
-  return { epoch: 0, queue: [], outcomes: [], seen: [], signedAt: 0, activeAt: now, settled: 0 };
 }
 
 /** A message's ID without the inbox's own name. The directory's IDs keep their `~`. */

@@ -4,7 +4,8 @@
  * messages for anyone that must return to the directory, for leases of last deliveries, and for closing an unused inbox.
  */
 import { condition, log, setHandler, setWorkflowOptions } from '@temporalio/workflow';
-import type { InboxInput, StoredMessage } from '../state.js';
+import { MAX_DELIVERIES } from '../limits.js';
+import type { InboxInput, InboxState, StoredMessage } from '../state.js';
 import {
   assignSignal,
   byeUpdate,
@@ -21,11 +22,9 @@ import {
   takeUpdate,
   type HeldMessage,
 } from '../wire.js';
-import { isExhausted } from './dead-letters.js';
+import { Inbox } from './inbox-state.js';
 import { Outbox } from './outbox.js';
-import { emptyInbox, Inbox } from './inbox-state.js';
-import { received } from './received.js';
-import { handleUpdate, refuse, Run } from './run.js';
+import { handleUpdate, received, refuse, Run } from './run.js';
 
 /** An empty inbox closes after 7 days without a heartbeat or message. */
 const RETIRE_MS = 7 * 24 * 3600_000;
@@ -99,10 +98,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
       }
       inbox.recordHeartbeat();
       run.changed();
-      return {
-        ...(message ? { message, number: state.lease!.number } : {}),
-        ...(state.previous ? { previous: state.previous } : {}),
-      };
+      return { message, number: message && state.lease!.number, previous: state.previous };
     },
   });
 
@@ -172,14 +168,14 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   handleUpdate(settleDeadLetterUpdate, {
     description: 'Resends or drops a dead letter.',
     validate({ id, action, by }) {
-      const letter = inbox.deadLetters.find(id);
+      const letter = inbox.findDead(id);
       if (!letter) refuse('unknown_message');
       if (by?.name === name) assertEpoch(by.epoch, true);
       else if (by && letter.from !== by.name) refuse('not_yours');
       if (action === 'resend' && inbox.isFull() && !letter.selector) refuse('full');
     },
     apply({ id, action }) {
-      const letter = inbox.deadLetters.find(id)!;
+      const letter = inbox.findDead(id)!;
       if (action === 'resend') inbox.resend(letter);
       else inbox.settle(letter, { state: 'dropped' });
       run.changed();
@@ -221,10 +217,11 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
 
   setHandler(queueQuery, () => ({
     queue: state.queue,
-    ...(state.lease ? { leased: state.lease.id, leaseUntil: state.lease.until } : {}),
+    leased: state.lease?.id,
+    leaseUntil: state.lease?.until,
   }));
   setHandler(outcomeQuery, (id) => inbox.statusOf(id) ?? null);
-  setHandler(deadLettersQuery, () => inbox.deadLetters.all);
+  setHandler(deadLettersQuery, () => inbox.deadLetters);
 
   /** The next message with deliveries left. Exhausted messages before it become dead letters. */
   function nextToDeliver(): StoredMessage | undefined {
@@ -263,7 +260,7 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
   const isDue = () => !outbox.isSending && run.isFull();
   const isUnused = () =>
     state.queue.length === 0 &&
-    inbox.deadLetters.all.length === 0 &&
+    inbox.deadLetters.length === 0 &&
     Date.now() - Math.max(state.signedAt, state.activeAt) >= RETIRE_MS;
   for (;;) {
     const dueAt = inbox.dueAt();
@@ -286,6 +283,14 @@ export async function mailbox_inbox(input: InboxInput): Promise<void> {
     }
     retireAt = Date.now() + RETIRE_MS;
   }
+}
+
+function isExhausted({ deliveries, maxDeliveries = MAX_DELIVERIES }: StoredMessage): boolean {
+  return deliveries >= maxDeliveries;
+}
+
+function emptyInbox(now: number): InboxState {
+  return { epoch: 0, queue: [], outcomes: [], seen: [], signedAt: 0, activeAt: now, settled: 0 };
 }
 
 // It never ends: each build continues the previous build's mailbox.

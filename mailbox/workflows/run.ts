@@ -1,4 +1,4 @@
-/** One run of a mailbox's workflow: writes its memo, and continues as new after enough changes. */
+/** What the inbox and the directory share: a run that writes its memo and continues as new, updates, and received messages. */
 import type { UpdateDefinition } from '@temporalio/common';
 import {
   allHandlersFinished,
@@ -9,6 +9,7 @@ import {
   workflowInfo,
   type Workflow,
 } from '@temporalio/workflow';
+import type { SentMessage, StoredMessage } from '../state.js';
 import { MAILBOX_MEMO, type Refusal } from '../wire.js';
 
 /** Minimum length of a run, in milliseconds: Temporal delays the next run after one of less than a second. */
@@ -79,4 +80,10 @@ export function handleUpdate<R, A>(
   { description, validate, apply }: UpdateHandler<R, A>,
 ): void {
   setHandler(update, apply, { validator: validate, description });
+}
+
+/** A message as the workflow that takes it keeps it. Its times are the workflow's, since a server's clock may be wrong. */
+export function received({ ttlMs, ...message }: SentMessage): StoredMessage {
+  const now = Date.now();
+  return { ...message, sentAt: now, expiresAt: now + ttlMs };
 }

@@ -21,12 +21,11 @@ const REVISION = /^\d{4}-\d\d-\d\d$/;
 export function originOf(c: Context): Origin {
   const revision = c.req.header('mcp-protocol-version') ?? '';
   const isMcp = c.req.path === '/mcp';
-  const address = clientAddress(c);
   return {
     protocol: isMcp ? `mcp${REVISION.test(revision) ? ` ${revision}` : ''}` : 'http-jobs',
     transport: 'http',
     // Empty once the connection has ended.
-    ...(address === '' ? {} : { address }),
+    address: clientAddress(c) || undefined,
   };
 }
 
@@ -45,13 +44,16 @@ export type Subject = Pick<AuditEntry, 'event' | 'operation' | 'started' | 'tool
 
 export class Audit {
   readonly #reads = new LRUCache<string, true>({ max: MOST_READS });
-  readonly #refusals = this.#bounded(REFUSALS_PERIOD_MS);
-  readonly #refusedAuthentications = this.#bounded(AUTHENTICATIONS_PERIOD_MS);
+  readonly #refusals: Refusals;
+  readonly #refusedAuthentications: Refusals;
 
   private constructor(
     private readonly log: AuditLog,
     private readonly isRequired: boolean,
-  ) {}
+  ) {
+    this.#refusals = new Refusals(log, REFUSALS_PERIOD_MS);
+    this.#refusedAuthentications = new Refusals(log, AUTHENTICATIONS_PERIOD_MS);
+  }
 
   /** Undefined when the settings name no folder. @throws SettingsError when the folder can't be written */
   static open(settings: Settings, logger: Logger): Audit | undefined {
@@ -73,13 +75,12 @@ export class Audit {
   ): Promise<Result> {
     const entry = entryOf(actor, subject);
     const attempt = this.isRequired ? await this.#attempt(entry) : undefined;
-    const linked = attempt === undefined ? entry : { ...entry, attempt };
     try {
       const result = await action();
-      this.log.append({ ...linked, ...safe(done(result)), outcome: 'ok' });
+      this.log.append({ ...entry, attempt, ...safe(done(result)), outcome: 'ok' });
       return result;
     } catch (error) {
-      const refused = { ...linked, outcome: kindOf(error) };
+      const refused = { ...entry, attempt, outcome: kindOf(error) };
       // After `attempted`, the outcome always gets a line.
       if (attempt === undefined) this.#refusals.add(actor.principal, refused);
       else this.log.append(refused);
@@ -108,17 +109,10 @@ export class Audit {
   /** Records a request without a valid credential. @param authorization its header; only a key's ID is recorded */
   refusedAuthentication(origin: Origin, authorization: string | undefined, error: unknown): void {
     const [, id] = KEY_ID.exec(authorization ?? '') ?? [];
-    const outcome =
-      authorization === undefined
-        ? 'no_credential'
-        : error instanceof OAuthError
-          ? error.code
-          : error instanceof LonghaulError
-            ? error.kind
-            : 'unavailable';
+    const outcome = authorization === undefined ? 'no_credential' : codeOf(error);
     this.#refusedAuthentications.add(`${outcome} ${networkOf(origin.address ?? '')}`, {
       event: 'authentication.refused',
-      ...(id === undefined ? {} : { credential: { kind: 'key', id } }),
+      credential: id === undefined ? undefined : { kind: 'key', id },
       ...origin,
       outcome,
     });
@@ -130,21 +124,6 @@ export class Audit {
     await this.log.close();
   }
 
-  #bounded(periodMs: number): Refusals<AuditEntry> {
-    return new Refusals(
-      periodMs,
-      (entry) => void this.log.append(entry),
-      ({ event, principal, address, outcome }, suppressed, isOfSeveral) =>
-        void this.log.append({
-          event,
-          ...(isOfSeveral || principal === undefined ? {} : { principal }),
-          ...(isOfSeveral || address === undefined ? {} : { address }),
-          ...(outcome === undefined ? {} : { outcome }),
-          suppressed,
-        }),
-    );
-  }
-
   async #attempt(entry: AuditEntry): Promise<number | undefined> {
     const sequence = this.log.append({ ...entry, outcome: 'attempted' });
     try {
@@ -152,11 +131,7 @@ export class Audit {
       await this.log.synced();
       return sequence;
     } catch (error) {
-      this.log.append({
-        ...entry,
-        outcome: 'unavailable',
-        ...(sequence === undefined ? {} : { attempt: sequence }),
-      });
+      this.log.append({ ...entry, outcome: 'unavailable', attempt: sequence });
       throw new LonghaulError(
         'unavailable',
         'the audit log cannot be written, and this server changes nothing that it cannot record; try again later',
@@ -177,6 +152,12 @@ function safe({ operation, artifact, ...fields }: Partial<Subject>): Partial<Sub
   return { ...fields, ...(isNamed ? { operation } : {}), ...(isFile ? { artifact } : {}) };
 }
 
+/** For `authentication.refused`. */
+function codeOf(error: unknown): string {
+  if (error instanceof OAuthError) return error.code;
+  return error instanceof LonghaulError ? error.kind : 'unavailable';
+}
+
 function kindOf(error: unknown): string {
   return error instanceof LonghaulError ? error.kind : 'internal';
 }
@@ -186,33 +167,34 @@ const MOST_LINES = 5;
 /** Callers that are counted separately in a period. All others count as one. */
 const MOST_CALLERS = 50;
 
-interface Count<Entry> {
+interface Count {
   lines: number;
   suppressed: number;
-  last: Entry;
+  last: AuditEntry;
 }
 
+/** Key of callers that aren't counted separately. */
+const OTHERS = 'others';
+
 /** Limits audit lines about refusals: a thousand refusals a second become a few lines with a count. */
-class Refusals<Entry> {
-  readonly #counts = new Map<string, Count<Entry>>();
+class Refusals {
+  readonly #counts = new Map<string, Count>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param summarize gets the last suppressed refusal, the number of suppressed ones, and whether they are several callers' */
   constructor(
+    private readonly log: AuditLog,
     private readonly periodMs: number,
-    private readonly write: (entry: Entry) => void,
-    private readonly summarize: (last: Entry, suppressed: number, isOfSeveral: boolean) => void,
   ) {}
 
   /** @param caller the principal, or whatever else distinguishes callers */
-  add(caller: string, entry: Entry): void {
+  add(caller: string, entry: AuditEntry): void {
     const key = this.#counts.has(caller) || this.#counts.size < MOST_CALLERS ? caller : OTHERS;
     const count = this.#counts.get(key) ?? { lines: 0, suppressed: 0, last: entry };
     this.#counts.set(key, count);
     this.#timer ??= setTimeout(() => this.flush(), this.periodMs).unref();
     if (count.lines < MOST_LINES) {
       count.lines += 1;
-      this.write(entry);
+      this.log.append(entry);
     } else {
       count.suppressed += 1;
       count.last = entry;
@@ -225,9 +207,10 @@ class Refusals<Entry> {
     this.#timer = undefined;
     const counts = [...this.#counts];
     this.#counts.clear();
-    for (const [key, { suppressed, last }] of counts)
-      if (suppressed > 0) this.summarize(last, suppressed, key === OTHERS);
+    for (const [key, { suppressed, last }] of counts) {
+      const { event, principal, address, outcome } = last;
+      const who = key === OTHERS ? {} : { principal, address };
+      if (suppressed > 0) this.log.append({ event, ...who, outcome, suppressed });
+    }
   }
 }
-
-const OTHERS = 'others';

@@ -1,6 +1,7 @@
 /** Callers: who asks, and how they prove it. */
 import type { Socket } from 'node:net';
 import type { AuditCredential } from '../audit/log/index.js';
+import { identitySchema, principalOf } from '../../operations/principal.js';
 import { ANONYMOUS } from '../../operations/wire/index.js';
 
 export interface Caller {
@@ -34,6 +35,17 @@ export interface Credentials {
  * @throws OAuthError, AuthenticationUnavailable for a credential of this kind that isn't accepted
  */
 export type CredentialKind = (credentials: Credentials) => Caller | undefined | Promise<Caller | undefined>;
+
+/** @param refuse makes the error for a part of the identity that can't be used */
+export function identityOf(
+  given: Record<'tenant' | 'subject', unknown>,
+  refuse: (part: 'tenant' | 'subject', why: string) => Error,
+): Pick<Caller, 'principal' | 'tenant' | 'subject'> {
+  const identity = identitySchema.safeParse(given);
+  if (identity.success) return { ...identity.data, principal: principalOf(identity.data) };
+  const { path, message } = identity.error.issues[0]!;
+  throw refuse(path[0] as 'tenant' | 'subject', message);
+}
 
 /** Every caller of a server without authentication. */
 export const ANYBODY: Caller = {

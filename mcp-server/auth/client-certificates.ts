@@ -2,8 +2,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket, type DetailedPeerCertificate, type PeerCertificate } from 'node:tls';
 import { DEFAULT_TENANT } from './default-tenant.js';
-import { identitySchema, principalOf } from '../../operations/principal.js';
-import type { Caller } from './caller.js';
+import { identityOf, type Caller } from './caller.js';
 import { CertificateRequired } from './challenge.js';
 
 /**
@@ -66,19 +65,15 @@ function identityIn({ subject, subjectaltname, fingerprint256 }: PeerCertificate
     const found = names.filter((name) => name.startsWith(kind)).map((name) => name.slice(kind.length));
     return found.length === 1 ? found[0] : undefined;
   };
-  const identity = identitySchema.safeParse({
+  const given = {
     tenant: O ?? DEFAULT_TENANT,
     subject: CN ?? alternative('URI:') ?? alternative('email:'),
-  });
-  if (identity.success)
-    return {
-      ...identity.data,
-      principal: principalOf(identity.data),
-      groups: [OU].flat(),
-      scopes: [],
-      credential: { kind: 'certificate', fingerprint: fingerprint256 },
-    };
-  const { path, message } = identity.error.issues[0]!;
-  const name = path[0] === 'tenant' ? 'O' : 'CN, or without one its only URI or e-mail address,';
-  throw new CertificateRequired(`its ${name} can't be used: ${message}`);
+  };
+  const places = { tenant: 'O', subject: 'CN, or without one its only URI or e-mail address,' };
+  const identity = identityOf(
+    given,
+    (part, why) => new CertificateRequired(`its ${places[part]} can't be used: ${why}`),
+  );
+  const credential = { kind: 'certificate', fingerprint: fingerprint256 } as const;
+  return { ...identity, groups: [OU].flat(), scopes: [], credential };
 }

@@ -115,14 +115,14 @@ export class Authentication {
   }
 
   /**
-   * The answer to a request for OAuth metadata: this resource's (RFC 9728), or its authorization server's, which older clients look
-   * for here. Undefined for other requests.
+   * The answer to a request under `/.well-known/` for OAuth metadata: this resource's (RFC 9728), or its authorization server's, which
+   * older clients look for here. Undefined for other requests.
    *
    * @throws AuthenticationUnavailable
    */
   async metadata(request: Request): Promise<Response | undefined> {
     const { resource } = this;
-    if (!resource || !new URL(request.url).pathname.startsWith('/.well-known/')) return undefined;
+    if (!resource) return undefined;
     return oauthMetadataResponse(request, {
       oauthMetadata: await this.#server!.metadata(),
       resourceServerUrl: resource,

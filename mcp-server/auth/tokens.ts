@@ -7,9 +7,8 @@
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import type { JWTPayload } from 'jose';
 import type { AuditCredential } from '../audit/log/index.js';
-import { identitySchema, principalOf } from '../../operations/principal.js';
 import { isBearerHeader, type TokenSource } from '../../platform/settings/token-sources.js';
-import type { Caller, CredentialKind } from './caller.js';
+import { identityOf, type Caller, type CredentialKind } from './caller.js';
 import { CredentialUnknown, InvalidToken } from './challenge.js';
 import type { Issuer } from './issuer.js';
 import { isCurrent, isJwt, verifyJwt } from './jwt.js';
@@ -75,21 +74,20 @@ export function callerOfClaims(
   { issuer, scope, claims: names }: Pick<TokenSource, 'issuer' | 'scope' | 'claims'>,
   claims: JWTPayload,
 ): Omit<Caller, 'isValid'> {
-  const identity = identitySchema.safeParse({
+  const given = {
     tenant: names.tenant === undefined ? tenantOf(issuer) : claimOf(claims, names.tenant),
     subject: claimOf(claims, names.subject),
-  });
-  if (!identity.success) {
-    const { path, message } = identity.error.issues[0]!;
-    throw new InvalidToken(`The claim ${names[path[0] as 'tenant' | 'subject']} of the token: ${message}`);
-  }
+  };
+  const identity = identityOf(
+    given,
+    (part, why) => new InvalidToken(`The claim ${names[part]} of the token: ${why}`),
+  );
   const scopes = scopesOf(claims);
   if (scope !== undefined && !scopes.includes(scope))
     throw new OAuthError(OAuthErrorCode.InsufficientScope, `The token lacks the scope ${scope}`);
   const groups = claimOf(claims, names.groups);
   return {
-    ...identity.data,
-    principal: principalOf(identity.data),
+    ...identity,
     groups: textsOf(typeof groups === 'string' ? [groups] : groups),
     scopes,
     credential: credentialOf(issuer, claims),
@@ -104,7 +102,7 @@ function tenantOf(issuer: string): string {
 /** The client is in `client_id` (RFC 9068, section 2.2), or in OpenID Connect's `azp`. */
 function credentialOf(issuer: string, { client_id, azp }: JWTPayload): AuditCredential {
   const client = client_id ?? azp;
-  return { kind: 'token', issuer, ...(typeof client === 'string' ? { client } : {}) };
+  return { kind: 'token', issuer, client: typeof client === 'string' ? client : undefined };
 }
 
 /** The claim `scope` (RFC 9068, section 2.2.3; RFC 7662, section 2.2), or some servers' `scp`. */

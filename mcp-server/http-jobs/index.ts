@@ -8,8 +8,7 @@ import { currentWork, inWork, type WorkContext } from '../../platform/observe/wo
 import { bodyLimit, withoutContentCoding } from '../http/body-limit.js';
 import { REQUEST_ID_HEADER } from '../http/request-context.js';
 import { RETRY_AFTER_SECONDS } from '../shutdown/index.js';
-import { RateLimited } from '../limits/index.js';
-import { limited } from '../limits/middleware.js';
+import { limited, RateLimited } from '../limits/index.js';
 import { registerArtifacts } from './artifacts.js';
 import { registerCancel, registerDelete } from './cancel.js';
 import { WAIT_ENDED_HEADER, type JobsContext, type JobsOptions, type RegisterRoutes } from './context.js';

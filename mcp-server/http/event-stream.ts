@@ -1,8 +1,31 @@
-/** Server-sent events (WHATWG HTML, "Server-sent events"), with a comment at each heartbeat. */
+/** Heartbeats, and server-sent events (WHATWG HTML, "Server-sent events") with a comment at each heartbeat. */
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { streamSSE, type SSEStreamingApi } from 'hono/streaming';
-import { onHeartbeat } from '../shutdown/heartbeat.js';
+
+/** Heartbeat interval of idle streams, in milliseconds. */
+export const HEARTBEAT_MS = 15_000;
+
+const listeners = new Set<() => void>();
+let timer: NodeJS.Timeout | undefined;
+
+/**
+ * Calls the listener every {@link HEARTBEAT_MS}. A process has one timer for all listeners, which runs only while there are any.
+ *
+ * @returns unsubscribes the listener
+ */
+export function onHeartbeat(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    for (const one of listeners) one();
+  }, HEARTBEAT_MS);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
 
 /** Clients ignore a comment, and proxies see that the connection is in use. */
 export const HEARTBEAT = ': heartbeat\n\n';

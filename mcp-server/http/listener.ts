@@ -1,5 +1,6 @@
 /** The server's listener: HTTP, or HTTPS with the TLS settings. */
 import type { Server as HttpServer } from 'node:http';
+import type { Server, Socket } from 'node:net';
 import {
   createServer as createHttpsServer,
   type Server as HttpsServer,
@@ -9,8 +10,9 @@ import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { TLSSocket } from 'node:tls';
 import type { Settings } from '../../platform/settings/index.js';
-import type { Logger } from '../../platform/observe/log.js';
-import { limitConnections } from '../limits/connections.js';
+import { networkOf, trustedBy } from '../../platform/http/client-address.js';
+import { sparingly, type Logger } from '../../platform/observe/log.js';
+import { OpenCounts } from '../limits/open-requests.js';
 import { readTlsFiles, type TlsFiles } from '../../platform/settings/tls-files.js';
 import { watchFiles } from '../../platform/project/watch-files.js';
 
@@ -55,6 +57,35 @@ export function createListener({ fetch }: Hono, settings: Settings, logger: Logg
     protocol: tls ? 'https' : 'http',
     endWatch: tls ? tls.watch(server as unknown as HttpsServer) : () => undefined,
   };
+}
+
+const MOST_CONNECTIONS = 20_000;
+
+/**
+ * Closes new connections beyond the limits: in total, and per address (IPv6: per /64). Trusted proxies' connections count only in the
+ * total.
+ */
+export function limitConnections(server: Server, settings: Settings, logger: Logger): void {
+  const { maxConnectionsPerAddress } = settings;
+  const isTrusted = trustedBy(settings.trustedProxies);
+  const open = new OpenCounts();
+  const report = sparingly((address: string | undefined) =>
+    logger.warn({ address }, 'a connection was closed, since there are too many'),
+  );
+  server.maxConnections = MOST_CONNECTIONS;
+  server.on('drop', (data) => report(data?.remoteAddress));
+  server.on('connection', (socket: Socket) => {
+    const address = socket.remoteAddress;
+    if (address === undefined || isTrusted(address)) return;
+    const network = networkOf(address);
+    if (open.get(network) >= maxConnectionsPerAddress) {
+      report(address);
+      socket.destroy();
+      return;
+    }
+    open.add(network);
+    socket.once('close', () => open.remove(network));
+  });
 }
 
 const HANDSHAKE_LIMIT_MS = 10_000;

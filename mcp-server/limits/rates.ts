@@ -1,6 +1,6 @@
 /**
- * Rates per principal and in total, in a fixed window. Each server process counts in memory, so a check costs no network call and
- * several servers multiply the limits.
+ * Rates per principal, in a fixed window. Each server process counts in memory, so a check costs no network call and several servers
+ * multiply the limits.
  */
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import type { Settings } from '../../platform/settings/index.js';
@@ -40,49 +40,30 @@ export type RateLimits = Record<RateName, number>;
 
 export type RateSettings = Pick<Settings, 'kickoffsPerMinute' | 'statusPerMinute'>;
 
-/** Requests per window of all callers together, unless one caller may make more. */
-const SERVER_LIMITS: RateLimits = { kickoff: 60_000, status: 600_000 };
-
-const EVERYBODY = 'all callers';
-
 export class Rates {
   readonly limits: RateLimits;
-  readonly #serverLimits: RateLimits;
-  readonly #own: Record<RateName, RateLimiterMemory>;
-  readonly #server: Record<RateName, RateLimiterMemory>;
+  readonly #limiters: Record<RateName, RateLimiterMemory>;
 
-  constructor(settings: RateSettings, serverLimits = SERVER_LIMITS) {
-    this.limits = { kickoff: settings.kickoffsPerMinute, status: settings.statusPerMinute };
-    this.#serverLimits = {
-      kickoff: Math.max(serverLimits.kickoff, this.limits.kickoff),
-      status: Math.max(serverLimits.status, this.limits.status),
-    };
-    const limiters = (limits: RateLimits, prefix: string) => {
-      const limiter = (name: RateName) =>
-        new RateLimiterMemory({
-          keyPrefix: `${prefix}-${name}`,
-          points: limits[name],
-          duration: RATE_WINDOW_SECONDS,
-        });
-      return { kickoff: limiter('kickoff'), status: limiter('status') };
-    };
-    this.#own = limiters(this.limits, 'own');
-    this.#server = limiters(this.#serverLimits, 'server');
+  constructor({ kickoffsPerMinute: kickoff, statusPerMinute: status }: RateSettings) {
+    this.limits = { kickoff, status };
+    const limiter = (name: RateName) =>
+      new RateLimiterMemory({
+        keyPrefix: name,
+        points: this.limits[name],
+        duration: RATE_WINDOW_SECONDS,
+      });
+    this.#limiters = { kickoff: limiter('kickoff'), status: limiter('status') };
   }
 
   /** Counts a request and returns the caller's quota after it. @throws RateLimited */
   async count(name: RateName, principal: string): Promise<Quota> {
-    const own = await consume(this.#own[name], principal);
-    const quota = {
-      limit: this.limits[name],
-      remaining: own.state.remainingPoints,
-      resetSeconds: secondsUntil(own.state),
-    };
-    if (own.isOver) throw refusal(name, 'for each caller', quota.limit, quota.resetSeconds, quota);
-    const server = await consume(this.#server[name], EVERYBODY);
-    if (server.isOver)
-      throw refusal(name, 'of all callers', this.#serverLimits[name], secondsUntil(server.state), quota);
-    return quota;
+    const { state, isOver } = await consume(this.#limiters[name], principal);
+    const limit = this.limits[name];
+    const resetSeconds = secondsUntil(state);
+    const quota = { limit, remaining: state.remainingPoints, resetSeconds };
+    if (!isOver) return quota;
+    const expected = `${name}: expected at most ${limit} requests for each caller in ${RATE_WINDOW_SECONDS} s`;
+    throw new RateLimited(`${expected}; got more`, resetSeconds, quota);
   }
 }
 
@@ -96,11 +77,6 @@ export async function consume(
     if (!(error instanceof RateLimiterRes)) throw error;
     return { state: error, isOver: true };
   }
-}
-
-function refusal(name: RateName, whose: string, limit: number, seconds: number, quota: Quota): RateLimited {
-  const expected = `${name}: expected at most ${limit} requests ${whose} in ${RATE_WINDOW_SECONDS} s; got more`;
-  return new RateLimited(expected, seconds, quota);
 }
 
 /** Seconds until a window ends, at least 1. */

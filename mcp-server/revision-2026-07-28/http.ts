@@ -12,12 +12,11 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Context } from 'hono';
 import type { Guard } from '../guard.js';
-import { HEARTBEAT_MS } from '../shutdown/heartbeat.js';
 import type { Shutdown } from '../shutdown/index.js';
 import { nameRpcRequest } from '../metrics/requests.js';
 import { BODY_LIMIT_BYTES, parseError, rpcError, unsupportedMediaType } from '../rpc-refusals.js';
 import { Cancellations } from '../sep-1391/cancellations.js';
-import { eventStream, cutOff, HEARTBEAT } from '../http/event-stream.js';
+import { eventStream, cutOff, HEARTBEAT, HEARTBEAT_MS } from '../http/event-stream.js';
 import type { Serving } from '../call/serving.js';
 import { createCurrentServer } from './server.js';
 import { Subscriptions } from './subscriptions.js';

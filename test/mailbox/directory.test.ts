@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { MailboxWorkflows } from '../../mailbox/client/workflows.js';
+import { WorkflowCalls } from '../../mailbox/client/workflows.js';
 import { Enlistments } from '../../mailbox/client/enlist.js';
 import { jsonBytes } from '../../mailbox/json-size.js';
 import { AGENTS_LIMIT, CAPABILITIES_LIMIT, STATUS_PAGE_LIMIT } from '../../mailbox/limits.js';
@@ -120,10 +120,11 @@ test('agents that register at once at one server are all listed, each once, and 
 
 test('agents that are enlisted at the same time cost the directory a few updates, and none when nothing changes', async () => {
   const who = newPrincipal();
-  const enlistments = new Enlistments(new MailboxWorkflows(server.temporal, secret), STORM);
+  const workflows = new WorkflowCalls(server.temporal, secret).of(who);
+  const enlistments = new Enlistments(STORM);
   const agents = Array.from({ length: STORM }, (_, index) => listed(`batch-${index}`));
   const enlistAll = () =>
-    Promise.all(agents.map((agent) => enlistments.enlist(who, { ...agent, isForced: false })));
+    Promise.all(agents.map((agent) => enlistments.enlist(workflows, { ...agent, isForced: false })));
   await enlistAll();
   expect(await listedIn(who)).toHaveLength(STORM);
   const home = directory(who).workflowId;

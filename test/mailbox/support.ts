@@ -27,7 +27,7 @@ export async function openMailbox(
   const storage = openStorage({ home });
   const temporal = new TemporalClient({ home, taskQueue }, storage, createLogger('test', 'warn'));
   await eventually('the engine is connected', () => temporal.facts().catch(() => undefined));
-  return { mailbox: new Mailbox(temporal, new Watches(temporal), secret, storage, options), temporal };
+  return { mailbox: new Mailbox(temporal, new Watches(temporal), secret, options), temporal };
 }
 
 /** A stack, and the mailbox clients of two server processes on its task queue. */

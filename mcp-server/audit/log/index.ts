@@ -156,8 +156,11 @@ export class AuditLog {
 
   /** Resolves once everything so far is on the disk. @throws a file system error if it can't be */
   async synced(): Promise<void> {
-    const sink = this.#sink;
-    if (!this.isWritten || !sink) throw new Error('the audit log cannot be written');
+    if (!this.isWritten || !this.#sink) throw new Error('the audit log cannot be written');
+    await this.#sync(this.#sink);
+  }
+
+  async #sync(sink: AuditSink): Promise<void> {
     try {
       await sink.synced();
     } catch (error) {
@@ -207,21 +210,16 @@ export class AuditLog {
         else this.#pending.shift();
       }
       if (this.#failedAtMs !== undefined) this.#hasRecovered();
-      if (!this.#sink.isSynced) this.#syncTimer ??= setTimeout(() => void this.#syncBatch(), SYNC_MS).unref();
+      if (!this.#sink.isSynced) this.#syncTimer ??= setTimeout(() => this.#syncBatch(), SYNC_MS).unref();
     } catch (error) {
       this.#hasFailed(error);
     }
   }
 
-  async #syncBatch(): Promise<void> {
+  #syncBatch(): void {
     this.#syncTimer = undefined;
-    const sink = this.#sink;
-    try {
-      await sink?.synced();
-    } catch (error) {
-      this.#hasFailed(error);
-      if (sink === this.#sink) this.#giveUp();
-    }
+    // A failure is reported, and lines are written to another file.
+    if (this.#sink) this.#sync(this.#sink).catch(() => undefined);
   }
 
   #open(): AuditSink {
@@ -267,8 +265,6 @@ export class AuditLog {
   #retry(): void {
     this.#retryTimer = undefined;
     this.#drain();
-    if (this.#failedAtMs === undefined) return;
-    this.#retryTimer ??= setTimeout(() => this.#retry(), RETRY_MS).unref();
   }
 
   #hasRecovered(): void {

@@ -2,6 +2,7 @@
 import { SettingsError } from '../../../platform/settings/index.js';
 import type { Logger } from '../../../platform/observe/log.js';
 import { versionOf } from '../../../platform/project/watch-files.js';
+import type { Caller } from '../caller.js';
 import {
   MAILBOX,
   readPolicyFile,
@@ -18,12 +19,7 @@ export { parsePolicy, readPolicyFile, type PolicyCase, type PolicyFile, type Ver
 const CHECK_MS = 1_000;
 
 /** A caller, as policies see it. */
-export interface PolicySubject {
-  tenant: string | undefined;
-  subject: string | undefined;
-  groups: readonly string[];
-  scopes: readonly string[];
-}
+export type PolicySubject = Pick<Caller, 'tenant' | 'subject' | 'groups' | 'scopes'>;
 
 export interface Rights {
   /** Names of the caller's roles, sorted. */
