@@ -1,5 +1,6 @@
 /** The output of commands. Escapes whatever comes from outside; a lint rule forbids writing elsewhere. */
 import { writeSync } from 'node:fs';
+import { relative } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { escapeControls, escapeLine, jsonText } from './terminal/terminal-text.js';
@@ -79,4 +80,10 @@ export function exitWhenOutputCloses(): void {
     if (code !== 'EPIPE') say(`longhaul: standard output can't be written: ${message}`);
     process.exit(code === 'EPIPE' ? READER_GONE : 1);
   });
+}
+
+/** A path relative to the working folder, if it is within it. */
+export function shortestPath(path: string): string {
+  const shown = relative('', path);
+  return shown.startsWith('..') ? path : shown;
 }

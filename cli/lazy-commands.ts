@@ -16,19 +16,18 @@ export interface CommandModule {
   define: (command: Command) => void;
 }
 
-const definitions = new WeakMap<Command, () => Promise<void>>();
+const modules = new WeakMap<Command, CommandRow['load']>();
 
 /** Adds commands to the program. They have only a name and a description until `defineCommand`. */
 export function addCommands(program: Command, rows: readonly CommandRow[]): void {
   for (const { name, description, group, load } of rows) {
     const command = program.command(name).description(description);
     if (group !== undefined) command.helpGroup(group);
-    let defined: Promise<void> | undefined;
-    definitions.set(command, () => (defined ??= load().then((module) => module.define(command))));
+    modules.set(command, load);
   }
 }
 
-/** Loads the module of a command that `addCommands` added, once. */
+/** Loads the module of a command that `addCommands` added. */
 export async function defineCommand(command: Command): Promise<void> {
-  await definitions.get(command)?.();
+  (await modules.get(command)?.())?.define(command);
 }

@@ -1,8 +1,8 @@
-/** The command `longhaul`. Loads only the called command's module, and all modules only for its own help. */
+/** The command `longhaul`. Loads the called command's module alone. */
 import { Command } from 'commander';
 import { MOUNTED_COMMANDS } from '../mounts.js';
 import { longhaulPackage } from '../platform/home/package.js';
-import { findCalled, separateOperands } from './client/argv.js';
+import { findCalled, separateToolWords } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { COMMANDS } from './command-table.js';
 import { exitWhenOutputCloses, write } from './console.js';
@@ -40,9 +40,8 @@ addCommands(program, [...COMMANDS, ...MOUNTED_COMMANDS]);
 
 async function run(): Promise<void> {
   const called = findCalled(process.argv.slice(2), program);
-  // The program's help shows the commands' arguments.
-  await Promise.all((called ? [called] : program.commands).map(defineCommand));
-  await program.parseAsync(separateOperands(process.argv, program, called));
+  if (called) await defineCommand(called);
+  await program.parseAsync(separateToolWords(process.argv, program, called));
 }
 
 const [help, topic = ''] = process.argv.slice(2);

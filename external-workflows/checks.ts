@@ -101,13 +101,9 @@ function checkId(file: unknown, report: Report): void {
 
 function checkProgress(progress: unknown, report: Report): void {
   if (!isObject(progress)) return;
-  const sources = ['query', 'heartbeats'].filter((key) => at(progress, key) !== undefined);
-  if (sources.length !== 1)
-    report(
-      ['progress'],
-      `expected either \`query\` or \`heartbeats\`; got ${sources.length === 0 ? 'neither' : 'both'}`,
-    );
-  if (isObject(at(progress, 'map')) && Object.keys(at(progress, 'map') as object).length === 0)
+  checkEither(progress, ['query', 'heartbeats'], ['progress'], report);
+  const map = at(progress, 'map');
+  if (isObject(map) && Object.keys(map).length === 0)
     report(
       ['progress', 'map'],
       'expected at least one of progress, total, stage and message; got an empty map',
@@ -120,14 +116,16 @@ function checkQuestion(question: unknown, report: Report): void {
   checkFields(fields, ['question', 'fields'], report);
   const answer = at(question, 'answer');
   if (!isObject(answer)) return;
-  const ways = ['update', 'signal'].filter((key) => at(answer, key) !== undefined);
-  if (ways.length !== 1)
-    report(
-      ['question', 'answer'],
-      `expected either \`update\` or \`signal\`; got ${ways.length === 0 ? 'neither' : 'both'}`,
-    );
+  checkEither(answer, ['update', 'signal'], ['question', 'answer'], report);
   const schema = fields === undefined ? DEFAULT_FIELDS : fields;
   checkArguments(at(answer, 'args'), ['question', 'answer', 'args'], schema, 'answer field', report);
+}
+
+/** Reports a map that has neither or both of two keys. */
+function checkEither(map: unknown, [one, other]: [string, string], path: KeyPath, report: Report): void {
+  const count = [one, other].filter((key) => at(map, key) !== undefined).length;
+  if (count !== 1)
+    report(path, `expected either \`${one}\` or \`${other}\`; got ${count === 0 ? 'neither' : 'both'}`);
 }
 
 function listOf(map: unknown): string {

@@ -169,7 +169,7 @@ export const SUITES: Suite[] = [
   ]),
   folder('deadline', 'the maximum duration: without workers, beside questions, budget of cleanups', [PLAIN]),
   folder('deploy', '`longhaul deploy status`, stranded operations, the commands of docs/upgrade.md', [
-    ...['cli/deploy/', 'cli/commands/', 'stack/', 'docs/upgrade.md'],
+    ...['cli/doctor/', 'cli/commands/', 'stack/', 'docs/upgrade.md'],
   ]),
   folder(
     'docs',

@@ -1,11 +1,10 @@
 /** The environment's client: MCP 2026-07-28 over HTTP, as the command line speaks it, with errors by their kind. */
-import { listArtifacts, openArtifact, type ListedArtifact } from '../cli/client/artifacts.js';
+import { listArtifacts, openArtifact, type ListedArtifact } from '../cli/client/jobs-api.js';
 import { Connection, RpcError, Unreachable } from '../cli/client/connection.js';
 import { listTools, type ToolList } from '../cli/tools/list-tools.js';
-import { asTask } from '../cli/client/task.js';
 import { watchTask } from '../cli/follow/watch.js';
 import { CommandFailure } from '../cli/failure.js';
-import type { CallAnswer, ProtocolTask, Task, ToolResult } from '../cli/client/wire.js';
+import { asTask, type CallAnswer, type ProtocolTask, type Task, type ToolResult } from '../cli/client/wire.js';
 import { ERROR_META_KEY } from '../operations/wire/meta-keys.js';
 import type { OperationError } from '../operations/errors.js';
 import { longhaulPackage } from '../platform/home/package.js';

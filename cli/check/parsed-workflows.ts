@@ -22,47 +22,10 @@ export interface ParsedFile {
 
 /** Globals of Node.js and browsers without a counterpart in Temporal's sandbox. */
 const FOREIGN = [
-  ...[
-    'process',
-    'Buffer',
-    'fetch',
-    'Headers',
-    'Request',
-    'Response',
-    'FormData',
-    'Blob',
-    'File',
-    'WebSocket',
-  ],
-  ...[
-    'crypto',
-    'performance',
-    'setInterval',
-    'clearInterval',
-    'setImmediate',
-    'clearImmediate',
-    'XMLHttpRequest',
-  ],
-  ...[
-    'EventSource',
-    'MessageChannel',
-    'BroadcastChannel',
-    'Event',
-    'EventTarget',
-    'navigator',
-    'localStorage',
-  ],
-  ...[
-    'structuredClone',
-    'queueMicrotask',
-    'atob',
-    'btoa',
-    'window',
-    'document',
-    'FinalizationRegistry',
-    'WeakRef',
-  ],
-];
+  'process Buffer fetch Headers Request Response FormData Blob File WebSocket XMLHttpRequest EventSource',
+  'crypto performance setInterval clearInterval setImmediate clearImmediate structuredClone queueMicrotask atob btoa',
+  'MessageChannel BroadcastChannel Event EventTarget navigator localStorage window document FinalizationRegistry WeakRef',
+].flatMap((line) => line.split(' '));
 
 interface Parser {
   hooks: {

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, dirname, resolve } from 'node:path';
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { Worker } from 'node:worker_threads';
 import { clientFindings } from '../../operations/documentation/gaps.js';
 import { schemaPlace } from '../../operations/tool/schema.js';
 import type { Tool } from '../../operations/tool/index.js';
@@ -23,8 +24,12 @@ import {
   placeOfName,
   type ProjectProblem,
 } from '../../platform/project/problems.js';
-import { shortestPath } from '../shortest-path.js';
-import { CheckedModules } from './load-files.js';
+import { reservedNames } from '../../mcp-server/mount.js';
+import { MOUNTS } from '../../mounts.js';
+import { reservedNameConflict } from '../../platform/project/code-tools.js';
+import { BundleError, bundleWorkflows } from '../../worker/versions/bundle.js';
+import { missingWorkflows } from '../../worker/versions/follow-edits.js';
+import { shortestPath } from '../console.js';
 import { ParsedWorkflows } from './parsed-workflows.js';
 import { workflowMistakes } from './workflow-mistakes.js';
 
@@ -38,27 +43,33 @@ export interface CheckedFile {
   problems: ProjectProblem[];
 }
 
-export interface CheckedProject {
-  files: CheckedFile[];
-  types: CheckedTypes;
+export interface CheckedTypes {
+  checked: boolean;
+  /** Version of TypeScript, or why types weren't checked. */
+  detail: string;
 }
+
+type ActivityFiles = Awaited<ReturnType<typeof loadActivityFiles>>;
 
 /** Exports of the files, by path. */
 type Given = Map<string, { gives: string; tool?: string }>;
 
 /** @returns undefined when the project has no code of its own */
-export async function checkProject(settings: Settings): Promise<CheckedProject | undefined> {
+export async function checkProject(
+  settings: Settings,
+): Promise<{ files: CheckedFile[]; types: CheckedTypes } | undefined> {
   const kinds: CodeKind[] = ['tools', 'workflows', 'activities'];
   const own = kinds.flatMap((kind) => projectFilesOf(kind, settings));
   if (own.length === 0) return undefined;
   const given: Given = new Map();
+  const activities = await loadActivityFiles(settings, new CheckedModules());
   const problems = [
     ...(await toolProblems(settings, given)),
-    ...(await activityProblems(settings, given)),
-    ...(await workflowProblems(settings, given)),
+    ...activityProblems(activities, given),
+    ...(await workflowProblems(settings, given, activityNames(activities))),
   ];
-  const types = await checkTypes(settings.project);
-  const all = [...problems, ...types.problems];
+  const { problems: typeProblems, ...types } = checkTypes(settings.project);
+  const all = [...problems, ...typeProblems];
   const paths = [...new Set([...own, ...all.map(({ path }) => path)])];
   return {
     files: paths.map((path) => {
@@ -72,11 +83,6 @@ export async function checkProject(settings: Settings): Promise<CheckedProject |
 
 async function toolProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
   const names = new NameRegistry('a tool');
-  const [{ reservedNameConflict }, { MOUNTS }, { reservedNames }] = await Promise.all([
-    import('../../platform/project/code-tools.js'),
-    import('../../mounts.js'),
-    import('../../mcp-server/mount.js'),
-  ]);
   const reserved = reservedNames(MOUNTS, settings);
   const modules = new CheckedModules();
   const files = await loadToolFiles(filesOf('tools', settings), modules);
@@ -143,9 +149,8 @@ function textProblem({ name, example, toText }: Tool): string | undefined {
   }
 }
 
-async function activityProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
+function activityProblems(files: ActivityFiles, given: Given): ProjectProblem[] {
   const names = new NameRegistry('an activity');
-  const files = await loadActivityFiles(settings, new CheckedModules());
   return files.flatMap(({ path, value, error }) => {
     const exported = Object.keys(value ?? {});
     given.set(path, { gives: named(exported, 'activity', 'activities') });
@@ -163,9 +168,11 @@ function defaultActivity(path: string): ProjectProblem {
   return { path, ...placeOfMatch(path, /\bexport\s+default\b|\bas\s+default\b/), message };
 }
 
-async function workflowProblems(settings: Settings, given: Given): Promise<ProjectProblem[]> {
-  const { BundleError, bundleWorkflows } = await import('../../worker/versions/bundle.js');
-  const { missingWorkflows } = await import('../../worker/versions/follow-edits.js');
+async function workflowProblems(
+  settings: Settings,
+  given: Given,
+  activities: string[] | undefined,
+): Promise<ProjectProblem[]> {
   // The home's cache belongs to its workers.
   const home = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
   try {
@@ -176,7 +183,7 @@ async function workflowProblems(settings: Settings, given: Given): Promise<Proje
       given.set(path, { gives: named(exported, 'workflow', 'workflows') });
     }
     const missing = await missingWorkflows(settings, Object.keys(bundle.exports), bundle.problems);
-    const names = { workflows: Object.keys(bundle.exports), activities: await activityNames(settings) };
+    const names = { workflows: Object.keys(bundle.exports), activities };
     return [...bundle.problems, ...missing, ...workflowMistakes(parsed.files, names)];
   } catch (error) {
     if (!(error instanceof BundleError)) throw error;
@@ -188,8 +195,7 @@ async function workflowProblems(settings: Settings, given: Given): Promise<Proje
 }
 
 /** Undefined if not all are known: a file is broken, or another one takes every name. */
-async function activityNames(settings: Settings): Promise<string[] | undefined> {
-  const files = await loadActivityFiles(settings, new ProjectModules());
+function activityNames(files: ActivityFiles): string[] | undefined {
   const names = files.flatMap(({ value }) => Object.keys(value ?? {}));
   return files.some(({ error }) => error) || names.includes('default') ? undefined : names;
 }
@@ -198,19 +204,12 @@ function named(names: string[], one: string, many: string): string {
   return names.length === 0 ? `no ${many}` : `${names.length === 1 ? one : many} ${names.join(', ')}`;
 }
 
-export interface CheckedTypes {
-  isChecked: boolean;
-  /** Version of TypeScript, or why types weren't checked. */
-  detail: string;
-  problems: ProjectProblem[];
-}
-
 /** Limit for reading compiler output. */
 const OUTPUT_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** @param project folder with `tsconfig.json`, and TypeScript in its `node_modules` or an ancestor's */
-async function checkTypes(project: string): Promise<CheckedTypes> {
-  const notChecked = (detail: string): CheckedTypes => ({ isChecked: false, detail, problems: [] });
+function checkTypes(project: string): CheckedTypes & { problems: ProjectProblem[] } {
+  const notChecked = (detail: string) => ({ checked: false, detail, problems: [] });
   const config = join(project, 'tsconfig.json');
   if (!existsSync(config)) return notChecked(`there is no ${config}`);
   let manifest: string;
@@ -225,22 +224,16 @@ async function checkTypes(project: string): Promise<CheckedTypes> {
     version: string;
     bin: { tsc: string };
   };
-  const { code, output } = await run(join(dirname(manifest), bin.tsc), project, config);
+  const tsc = join(dirname(manifest), bin.tsc);
+  const args = [tsc, '--noEmit', '--pretty', 'false', '--project', config];
+  const options = { cwd: project, encoding: 'utf8', maxBuffer: OUTPUT_LIMIT_BYTES } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, options);
+  const output = stdout + stderr;
   const problems = problemsIn(output, project);
   // The compiler failed without naming a file, e.g. out of memory.
-  if (code !== 0 && problems.length === 0)
+  if (status !== 0 && problems.length === 0)
     problems.push({ path: config, message: output.trim().split('\n').slice(0, 5).join(' ') || 'tsc failed' });
-  return { isChecked: true, detail: `TypeScript ${version}`, problems };
-}
-
-function run(tsc: string, project: string, config: string): Promise<{ code: number; output: string }> {
-  const args = [tsc, '--noEmit', '--pretty', 'false', '--project', config];
-  const options = { cwd: project, maxBuffer: OUTPUT_LIMIT_BYTES };
-  return new Promise((settle) => {
-    execFile(process.execPath, args, options, (error, stdout, stderr) =>
-      settle({ code: error ? 1 : 0, output: stdout + stderr }),
-    );
-  });
+  return { checked: true, detail: `TypeScript ${version}`, problems };
 }
 
 /** Parses `tools/x.ts(3,7): error TS2322: ...`, and problems of the configuration, which have no position. */
@@ -252,4 +245,37 @@ function problemsIn(output: string, project: string): ProjectProblem[] {
       message: message!,
     }),
   );
+}
+
+/** Processor time, which a busy machine doesn't use up. */
+const LIMIT_SECONDS = 20;
+
+/** Ends the process, since its own thread is blocked. */
+const WATCHDOG = `
+const { parentPort } = require('node:worker_threads');
+const usedMs = () => process.cpuUsage().user / 1000;
+let [file, startMs] = [];
+parentPort.on('message', (path) => ([file, startMs] = [path, usedMs()]));
+setInterval(() => {
+  if (!file || usedMs() - startMs < ${LIMIT_SECONDS * 1000}) return;
+  require('node:fs').writeSync(1, file + ': the file is still being loaded after ${LIMIT_SECONDS} s of work; is there an endless loop at its top? Do such work in a function\\n');
+  process.kill(process.pid, 'SIGKILL');
+}, 500);`;
+
+class CheckedModules extends ProjectModules {
+  readonly #watchdog = new Worker(WATCHDOG, { eval: true });
+
+  constructor() {
+    super();
+    this.#watchdog.unref();
+  }
+
+  override async import(path: string): Promise<unknown> {
+    this.#watchdog.postMessage(path);
+    try {
+      return await super.import(path);
+    } finally {
+      this.#watchdog.postMessage(undefined);
+    }
+  }
 }

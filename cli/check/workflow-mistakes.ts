@@ -14,22 +14,17 @@ export interface KnownNames {
 export function workflowMistakes(files: readonly ParsedFile[], names: KnownNames): ProjectProblem[] {
   const exported = files.flatMap((file) => proxiesIn(file).filter(({ isExported }) => isExported));
   return files.flatMap((file) => {
-    const code = { file, proxies: [...proxiesIn(file), ...importedProxies(file, exported)], names };
+    const own = proxiesIn(file);
+    const proxies = [...own, ...importedProxies(file, exported)];
     return [
       ...foreignNames(file),
       ...optionMistakes(file),
       ...circularImports(file, files),
-      ...unknownActivities(code),
-      ...unknownChildren(code),
-      ...lostPromises(code),
+      ...(names.activities ? unknownActivities(file, own, proxies, names.activities) : []),
+      ...unknownChildren(file, names.workflows),
+      ...lostPromises(file, proxies),
     ];
   });
-}
-
-interface Code {
-  file: ParsedFile;
-  proxies: Proxy[];
-  names: KnownNames;
 }
 
 /** A variable with the activities of a proxy, or one activity of it. */
@@ -64,8 +59,7 @@ function proxiesIn({ program }: ParsedFile): Proxy[] {
   walk(program, (node, [, parent]) => {
     if (node.type !== 'VariableDeclarator' || !PROXIES.includes(calledName(node['init']) ?? '')) return;
     const [options] = (node['init'] as Node)['arguments'] as Node[];
-    const isElsewhere = !!options && propertiesOf(options).some(({ key }) => nameOf(key) === 'taskQueue');
-    const place = { isElsewhere, isExported: parent?.type === 'ExportNamedDeclaration' };
+    const place = { isElsewhere: namesTaskQueue(options), isExported: parent?.type === 'ExportNamedDeclaration' };
     const id = node['id'] as Node;
     if (id.type === 'Identifier') found.push({ variable: nameOf(id)!, node: id, ...place });
     for (const property of propertiesOf(id)) {
@@ -75,6 +69,11 @@ function proxiesIn({ program }: ParsedFile): Proxy[] {
     }
   });
   return found;
+}
+
+/** Whether options of activities or child workflows name the task queue of other workers. */
+function namesTaskQueue(options: Node | undefined): boolean {
+  return !!options && propertiesOf(options).some(({ key }) => nameOf(key) === 'taskQueue');
 }
 
 function importedProxies({ program }: ParsedFile, exported: Proxy[]): Proxy[] {
@@ -107,11 +106,14 @@ function circularImports(
   });
 }
 
+interface CalledActivity {
+  name: string;
+  node: Node;
+  isElsewhere: boolean;
+}
+
 /** The activity that a call calls, with the node that names it. */
-function activityOf(
-  call: Node,
-  proxies: readonly Proxy[],
-): { name: string; node: Node; isElsewhere: boolean } | undefined {
+function activityOf(call: Node, proxies: readonly Proxy[]): CalledActivity | undefined {
   const callee = call['callee'] as Node;
   if (callee.type !== 'MemberExpression') {
     const proxy = proxies.find(({ variable, activity }) => activity && variable === nameOf(callee));
@@ -125,31 +127,28 @@ function activityOf(
   return { name, node: property, isElsewhere: proxy?.isElsewhere ?? false };
 }
 
-function unknownActivities({ file, proxies, names: { activities } }: Code): ProjectProblem[] {
-  if (!activities) return [];
-  const used = proxies.filter(({ activity }) => activity).map((one) => ({ ...one, name: one.activity! }));
-  const own = used.filter(({ node }) => isWithin(node, file.program));
-  const called: { name: string; node: Node; isElsewhere: boolean }[] = [...own];
+function unknownActivities(
+  file: ParsedFile,
+  own: readonly Proxy[],
+  proxies: readonly Proxy[],
+  known: string[],
+): ProjectProblem[] {
   const whole = proxies.filter(({ activity }) => !activity);
+  const called: CalledActivity[] = own.flatMap((proxy) =>
+    proxy.activity === undefined ? [] : [{ ...proxy, name: proxy.activity }],
+  );
   eachCall(file.program, (call) => {
     const activity = activityOf(call, whole);
     if (activity) called.push(activity);
   });
   return called
-    .filter(({ name, isElsewhere }) => !isElsewhere && !activities.includes(name))
-    .map(({ name, node }) => {
-      const near = didYouMean(name, activities) || ';';
-      return file.problemAt(
-        node,
-        `no file in activities/ exports an activity "${name}"${near} expected export async function ${name}() in activities/`,
-      );
-    });
+    .filter(({ name, isElsewhere }) => !isElsewhere && !known.includes(name))
+    .map(({ name, node }) => file.problemAt(node, notExported('activities', 'an activity', name, known)));
 }
 
-function isWithin(node: Node, program: Node): boolean {
-  let isFound = false;
-  walk(program, (one) => (isFound ||= one === node));
-  return isFound;
+function notExported(folder: string, noun: string, name: string, known: readonly string[]): string {
+  const near = didYouMean(name, known) || ';';
+  return `no file in ${folder}/ exports ${noun} "${name}"${near} expected export async function ${name}() in ${folder}/`;
 }
 
 function eachCall(program: Node, visit: (call: Node, parents: Node[]) => void): void {
@@ -158,17 +157,14 @@ function eachCall(program: Node, visit: (call: Node, parents: Node[]) => void): 
   });
 }
 
-function unknownChildren({ file, names: { workflows } }: Code): ProjectProblem[] {
+function unknownChildren(file: ParsedFile, known: readonly string[]): ProjectProblem[] {
   const found: ProjectProblem[] = [];
   eachCall(file.program, (call) => {
     const [type, options] = call['arguments'] as Node[];
     if (!['executeChild', 'startChild'].includes(calledName(call) ?? '') || type?.type !== 'Literal') return;
     const name = String(type['value']);
-    const isElsewhere = options && propertiesOf(options).some(({ key }) => nameOf(key) === 'taskQueue');
-    if (isElsewhere || workflows.includes(name)) return;
-    const near = didYouMean(name, workflows) || ';';
-    const message = `no file in workflows/ exports a workflow "${name}"${near} expected export async function ${name}() in workflows/`;
-    found.push(file.problemAt(type, message));
+    if (namesTaskQueue(options) || known.includes(name)) return;
+    found.push(file.problemAt(type, notExported('workflows', 'a workflow', name, known)));
   });
   return found;
 }
@@ -177,7 +173,7 @@ function unknownChildren({ file, names: { workflows } }: Code): ProjectProblem[]
 const ASYNCHRONOUS = ['sleep', 'condition', 'executeChild', 'startChild', 'continueAsNew', 'requestInput'];
 const OF_PROMISES = ['all', 'allSettled', 'any', 'race'];
 
-function lostPromises({ file, proxies }: Code): ProjectProblem[] {
+function lostPromises(file: ParsedFile, proxies: readonly Proxy[]): ProjectProblem[] {
   const { program } = file;
   const imported = importsIn(program)
     .filter(({ request }) => /^(@temporalio|longhaul)\/workflow$/.test(request))

@@ -12,6 +12,7 @@ import {
   SUBSCRIPTION_ID_META_KEY,
   type JSONRPCMessage,
 } from '@modelcontextprotocol/client';
+import { isObject } from '../../operations/json/is-object.js';
 import { PERSON_META_KEY } from '../../operations/wire/meta-keys.js';
 import { credentialHeaders, refusedCredential } from './credential.js';
 
@@ -168,9 +169,9 @@ export class Connection {
 function sendFailure(error: unknown, method: string): Error {
   if (error instanceof SdkHttpError) {
     const { status, text } = error.data as { status?: number; text?: string };
-    const refused = refusedCredential(status, oauthErrorIn(text));
+    const { error: rpc, error_description } = bodyOf(text);
+    const refused = refusedCredential(status, error_description);
     if (refused) return refused;
-    const rpc = rpcErrorIn(text);
     if (rpc && status !== undefined && status < 500)
       return new RpcError(method, undefined, rpc.code, rpc.message, rpc.data);
     return new Unreachable(`HTTP ${status ?? '?'}: not an MCP endpoint, or one that fails`);
@@ -185,19 +186,15 @@ function sendFailure(error: unknown, method: string): Error {
 /** OpenSSL's codes for certificates of an unknown authority. */
 const UNTRUSTED_CERTIFICATE = /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/;
 
-/** The description of an OAuth error (RFC 6750, section 3.1). */
-function oauthErrorIn(text: string | undefined): string | undefined {
+/** The body of a refusal: a JSON-RPC error, or an OAuth error with its description (RFC 6750, section 3.1). */
+function bodyOf(text = ''): {
+  error?: { code: number; message: string; data?: unknown };
+  error_description?: string;
+} {
   try {
-    return (JSON.parse(text ?? '') as { error_description?: string }).error_description;
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : {};
   } catch {
-    return undefined;
-  }
-}
-
-function rpcErrorIn(text: string | undefined): { code: number; message: string; data?: unknown } | undefined {
-  try {
-    return (JSON.parse(text ?? '') as { error?: { code: number; message: string } }).error;
-  } catch {
-    return undefined;
+    return {};
   }
 }

@@ -1,11 +1,23 @@
 /** Converts errors of a request to one line and an exit code. */
 import { CommanderError } from 'commander';
+import type { ErrorKind } from '../../operations/errors.js';
 import { programCommand } from '../../platform/home/program.js';
 import { CommandFailure } from '../failure.js';
 import { EXIT } from './exit-codes.js';
 
-/** Error kinds (operations/errors.ts) that mean wrong usage. */
-const USAGE_KINDS = ['invalid_arguments', 'invalid_answer', 'unknown_tool', 'too_large'];
+/** Exit codes of error kinds (operations/errors.ts). Default: failed. */
+const KIND_CODES: Partial<Record<string, number>> = {
+  invalid_arguments: EXIT.usage,
+  invalid_answer: EXIT.usage,
+  unknown_tool: EXIT.usage,
+  too_large: EXIT.usage,
+  unavailable: EXIT.unreachable,
+  rate_limited: EXIT.unreachable,
+  not_found: EXIT.notFound,
+  expired: EXIT.notFound,
+  canceled: EXIT.canceled,
+  timed_out: EXIT.timedOut,
+} satisfies Partial<Record<ErrorKind, number>>;
 const INVALID_PARAMS = -32602;
 
 export function usageFailure(message: string): CommandFailure {
@@ -13,23 +25,8 @@ export function usageFailure(message: string): CommandFailure {
 }
 
 /** Exit code for an error kind that the server sent. */
-export function exitCodeOfKind(kind: string | undefined): number {
-  if (kind === undefined) return EXIT.failed;
-  if (USAGE_KINDS.includes(kind)) return EXIT.usage;
-  switch (kind) {
-    case 'unavailable':
-    case 'rate_limited':
-      return EXIT.unreachable;
-    case 'not_found':
-    case 'expired':
-      return EXIT.notFound;
-    case 'canceled':
-      return EXIT.canceled;
-    case 'timed_out':
-      return EXIT.timedOut;
-    default:
-      return EXIT.failed;
-  }
+export function exitCodeOfKind(kind = ''): number {
+  return KIND_CODES[kind] ?? EXIT.failed;
 }
 
 /** The fields of RpcError that {@link toCommandFailure} uses. Importing the class would load the whole SDK. */

@@ -13,11 +13,10 @@ import { EXIT } from './exit-codes.js';
 import { exitCodeOfKind } from './failures.js';
 import type { RequestOptions } from './connection.js';
 import type { Session } from './session.js';
-import { toOperationPage, toOperationSteps, type PlainPage, type PlainSteps } from '../terminal/plain.js';
+import { toOperationPage, toOperationSteps, type OperationPage } from './plain.js';
 import {
   errorKindOf,
   type Child,
-  type ListedOperation,
   type LogAnswer,
   type LogAnswerLine,
   type OperationSteps,
@@ -38,18 +37,13 @@ export class ToolRefusal extends CommandFailure {
   }
 }
 
-/** Calls an operation tool and returns its structured content. @throws ToolRefusal, Unreachable, RpcError */
-export async function callOperationTool<Output>(
-  session: Session,
-  name: string,
-  args: Record<string, unknown>,
-  options: RequestOptions = {},
-): Promise<Output> {
-  return (await callWithMeta<Output>(session, name, args, options)).output;
-}
-
-/** Also returns the result's `_meta`, which has the statuses of the record. */
-async function callWithMeta<Output>(
+/**
+ * Calls an operation tool.
+ *
+ * @returns its structured content, and the result's `_meta`, which has the statuses of the record
+ * @throws ToolRefusal, Unreachable, RpcError
+ */
+export async function callOperationTool<Output extends object>(
   session: Session,
   name: string,
   args: Record<string, unknown>,
@@ -91,7 +85,7 @@ export async function readSteps(
   { page, ...options }: RequestOptions & { page?: string | undefined } = {},
 ): Promise<OperationSteps> {
   const args = { token, view: 'steps', step: page };
-  const { output, meta } = await callWithMeta<PlainSteps>(session, 'operation_get', args, options);
+  const { output, meta } = await callOperationTool(session, 'operation_get', args, options);
   return toOperationSteps(
     output,
     meta[STATUS_META_KEY] as OperationStatus,
@@ -114,13 +108,9 @@ export async function readLog(
   args: { token: string } & Record<string, unknown>,
   options: RequestOptions = {},
 ): Promise<LogAnswer> {
-  const { log } = await callOperationTool<{ log: LogAnswer }>(
-    session,
-    'operation_get',
-    { ...args, view: 'logs' },
-    options,
-  );
-  return log;
+  const view = { ...args, view: 'logs' };
+  const { output } = await callOperationTool<{ log: LogAnswer }>(session, 'operation_get', view, options);
+  return output.log;
 }
 
 /** `_meta` of a log resource. */
@@ -170,19 +160,12 @@ function linesOf(text: string, from: number, isContinued: boolean): LogAnswerLin
   return lines;
 }
 
-export interface OperationPage {
-  operations: ListedOperation[];
-  nextCursor?: string;
-}
-
 /** Reads a page of operations. @param filter takes only statuses for lists @throws ToolRefusal, Unreachable, RpcError */
 export async function listOperations(
   session: Session,
   { status, ...filter }: { status?: OperationStatus } & Record<string, unknown>,
 ): Promise<OperationPage> {
-  const { output, meta } = await callWithMeta<PlainPage>(session, 'operation_list', {
-    ...filter,
-    ...(status === undefined ? {} : { status: STATUS_NAMES[status].plain }),
-  });
+  const names = status === undefined ? {} : { status: STATUS_NAMES[status].plain };
+  const { output, meta } = await callOperationTool(session, 'operation_list', { ...filter, ...names });
   return toOperationPage(output, meta[STATUS_META_KEY] as OperationStatus[]);
 }

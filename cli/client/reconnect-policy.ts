@@ -69,6 +69,15 @@ export class ReconnectPolicy {
   }
 }
 
+/** Prints changes of the connection. @param lost what the server's absence means for the command */
+export function connectionReporter(
+  say: (line: string) => void,
+  lost: string,
+): ReconnectOptions['onConnectionChange'] {
+  return (reason) =>
+    say(reason === undefined ? 'the server is back' : `${lost} (${reason}); the work continues; retrying`);
+}
+
 /** Sleeps, or returns early when the signal is aborted. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return sleep(ms, undefined, { signal }).catch(() => undefined);

@@ -5,11 +5,10 @@ import { programCommand, shellWord } from '../../platform/home/program.js';
 import { readStackState } from '../../platform/temporal/address.js';
 import { mcpUrl } from '../../stack/readiness.js';
 import { settingsOf } from '../settings-flags.js';
-import { Connection, type RequestOptions } from './connection.js';
+import { Connection } from './connection.js';
 import { usageFailure } from './failures.js';
 import { listTools, type ToolList } from '../tools/list-tools.js';
-import { asTask } from './task.js';
-import type { Task, ToolDeclaration } from './wire.js';
+import { asTask, type Task, type ToolDeclaration } from './wire.js';
 
 /**
  * The MCP endpoint: --url or LONGHAUL_URL, else the running stack of LONGHAUL_HOME, else the settings' host and port. A host or
@@ -37,16 +36,12 @@ function parseUrl(text: string): URL {
 }
 
 /** A command's connection, with a method for each request. */
-export class Session {
-  readonly connection: Connection;
+export class Session extends Connection {
   /** Flags with which another command reaches the same server. */
   readonly #flags: string[];
 
-  constructor(
-    command: Command,
-    readonly url: URL,
-  ) {
-    this.connection = new Connection(url, command.parent?.version() ?? '0.0.0');
+  constructor(command: Command, url: URL) {
+    super(url, command.parent?.version() ?? '0.0.0');
     const given = command.optsWithGlobals<Record<string, string | undefined>>();
     const isUrlGiven = command.getOptionValueSource('url') === 'cli';
     this.#flags = (isUrlGiven ? ['url'] : ['home', 'host', 'port'])
@@ -54,23 +49,9 @@ export class Session {
       .map((name) => `--${name}=${given[name]}`);
   }
 
-  /** A follow-up command line for people, with tokens that begin with a dash after `--`. @param rest operands and flags, unquoted */
-  hint(name: string, tokens: string | readonly string[], rest: string[] = []): string {
-    const all = [tokens].flat();
-    const operands = [...all, ...rest.filter((word) => !word.startsWith('--'))];
-    const flags = rest.filter((word) => word.startsWith('--'));
-    const words = all.some((token) => token.startsWith('-'))
-      ? [...this.#flags, ...flags, '--', ...operands]
-      : [...operands, ...this.#flags, ...flags];
-    return [programCommand(), name, ...words.map(shellWord)].join(' ');
-  }
-
-  request<Result>(
-    method: string,
-    params: Record<string, unknown>,
-    options?: RequestOptions,
-  ): Promise<Result> {
-    return this.connection.request<Result>(method, params, options);
+  /** A follow-up command line for people. @param words operands and flags, unquoted */
+  hint(name: string, ...words: string[]): string {
+    return [programCommand(), name, ...[...words, ...this.#flags].map(shellWord)].join(' ');
   }
 
   async tools(): Promise<ToolDeclaration[]> {
@@ -94,9 +75,5 @@ export class Session {
 
   async task(taskId: string, signal?: AbortSignal): Promise<Task> {
     return asTask(await this.request('tasks/get', { taskId }, { signal }));
-  }
-
-  close(): Promise<void> {
-    return this.connection.close();
   }
 }

@@ -1,7 +1,8 @@
 /** A fixture workflow of the worker under test, as a client of Temporal sees it. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import {
   WorkflowFailedError,
   WorkflowUpdateFailedError,
@@ -11,6 +12,7 @@ import {
 } from '@temporalio/client';
 import { ApplicationFailure, defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
 import type { temporal } from '@temporalio/proto';
+import { CODE_ROOT, IS_COMPILED } from '../../platform/code-root.js';
 import { decodeArrayFromPayloads } from '../../platform/temporal/internal/payloads.js';
 import type { Answer } from '../../operations/record.js';
 import {
@@ -117,8 +119,10 @@ export class Fixture {
   async check(requirement: string, run: () => Promise<void> | void): Promise<boolean> {
     const result: CheckResult = { level: this.level, workflow: this.name, requirement };
     this.results.push(result);
+    // Ends an update or query that the worker doesn't answer. Waits within the run have the same limit, and say what they wait for.
+    const until = Date.now() + this.options.limitMs + 5_000;
     try {
-      await this.inTime(async () => run());
+      await this.options.client.withDeadline(until, async () => run());
       return true;
     } catch (error) {
       result.problem = (error as Error).message.split('\n').join('; ');
@@ -131,12 +135,6 @@ export class Fixture {
     let found: T | undefined;
     if (await this.check(requirement, async () => void (found = await run()))) return found as T;
     throw new FixtureStopped();
-  }
-
-  /** Ends an update or query that the worker doesn't answer. */
-  private async inTime(run: () => Promise<void>): Promise<void> {
-    // Waits within the run have the same limit, and say what they wait for.
-    await this.options.client.connection.withDeadline(Date.now() + this.options.limitMs + 5_000, run);
   }
 
   /** Waits until `read` returns a value. */
@@ -290,19 +288,15 @@ const NAMES = [
 export type ContractSchema = (typeof NAMES)[number];
 
 /** Compiled code is one folder deeper than the sources. */
-const FOLDERS = ['../../docs', '../../../docs'].map(
-  (docs) => new URL(`${docs}/runtime-contract/schema/`, import.meta.url),
-);
+const FOLDER = join(IS_COMPILED ? dirname(CODE_ROOT) : CODE_ROOT, 'docs/runtime-contract/schema');
 
 const schemas = new Map<ContractSchema, JsonSchema>();
 
 /** Schemas refer to each other by name, so each comes with all of them. */
 function schemaOf(name: ContractSchema): JsonSchema {
   if (schemas.size === 0) {
-    const folder = FOLDERS.find((one) => existsSync(one));
-    if (!folder) throw new Error(`no docs/runtime-contract above ${import.meta.url}`);
     const read = (each: string) =>
-      JSON.parse(readFileSync(new URL(`${each}.json`, folder), 'utf8')) as JsonSchema;
+      JSON.parse(readFileSync(join(FOLDER, `${each}.json`), 'utf8')) as JsonSchema;
     const $defs = Object.fromEntries(NAMES.map((each) => [each, read(each)]));
     for (const each of NAMES) schemas.set(each, { $ref: `${each}.json`, $defs });
   }

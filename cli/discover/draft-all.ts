@@ -1,17 +1,16 @@
 /** Drafts a uniquely named tool for each workflow type, and writes the drafts if there is a folder for them. */
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { Settings } from '../../platform/settings/index.js';
 import { filesOf } from '../../platform/project/index.js';
 import { yamlFolders, yamlPaths } from '../../platform/project/tools.js';
 import { toolNameOf } from '../../pipelines/yaml/yaml-file.js';
-import { shortestPath } from '../shortest-path.js';
+import { shortestPath } from '../console.js';
 import { draftOf, type Found, type Source } from './draft.js';
 import { toolNameFor } from './names.js';
 import { statusCounts, taskQueues } from './runs.js';
 import { isToolFile, parseToolFile } from '../../external-workflows/parse.js';
-import { EXIT } from '../client/exit-codes.js';
-import { CommandFailure } from '../failure.js';
+import { usageFailure } from '../client/failures.js';
 
 /** A draft, as in `--json`. */
 export interface Draft {
@@ -82,14 +81,10 @@ interface ExistingFile {
 /** Files of tools in a folder, which may be missing. */
 function existingFiles(folder: string): ExistingFile[] {
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return [];
-  return readdirSync(folder)
-    .filter((name) => /\.ya?ml$/i.test(name))
-    .sort()
-    .map((name) => {
-      const file = join(folder, name);
-      const tool = isToolFile(file) ? parseToolFile(file).value : undefined;
-      return { file, ...(tool && 'name' in tool ? { name: tool.name, type: tool.workflow } : {}) };
-    });
+  return yamlPaths(folder).map((file) => {
+    const tool = isToolFile(file) ? parseToolFile(file).value : undefined;
+    return { file, ...(tool && 'name' in tool ? { name: tool.name, type: tool.workflow } : {}) };
+  });
 }
 
 /** Writes a file. @returns whether it was written. @throws CommandFailure if the folder can't be written */
@@ -101,9 +96,6 @@ function writeDraft(path: string, folder: string, text: string, replaces: boolea
     writeFileSync(path, text, { flag: replaces ? 'w' : 'wx' });
     return true;
   } catch (error) {
-    throw new CommandFailure(
-      `--output: expected a folder that can be written; ${(error as Error).message}`,
-      EXIT.usage,
-    );
+    throw usageFailure(`--output: expected a folder that can be written; ${(error as Error).message}`);
   }
 }

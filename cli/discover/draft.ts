@@ -1,11 +1,12 @@
 /** The draft of a tool over a workflow type: YAML with comments that say what it is based on, and what to check. */
-import { Document, isMap, isScalar, isSeq, visit, type Node, type YAMLMap } from 'yaml';
+import { Document, isMap, isScalar, isSeq, visit, type Node, type Scalar, type YAMLMap } from 'yaml';
 import type { RunInfo } from '../../engine/list/current-runs.js';
 import { humanDuration } from '../../operations/tool/budgets.js';
 import { counted } from '../../operations/json/counted.js';
 import { defined } from '../../operations/json/defined.js';
+import { wrapText } from '../terminal/table.js';
 import { inputsFor, outputFor } from './inputs.js';
-import { cancelSignalOf, heartbeatProgress, queryProgress, questionOf } from './mappings.js';
+import { cancelSignalOf, progressOf, questionOf } from './mappings.js';
 import type { Observed, Definition } from './observed.js';
 import { durationsOf, estimateMinutes, taskQueues, timeoutMinutes, statusCounts } from './runs.js';
 import type { SeenValues } from './seen-values.js';
@@ -18,92 +19,130 @@ export interface Found {
   observed: Observed;
 }
 
+/** Where drafts come from. */
+export interface Source {
+  namespace: string;
+  /** The namespace, if it isn't the one that Longhaul is connected to. */
+  otherNamespace?: string;
+  /** ISO 8601. */
+  since: string;
+  now: Date;
+  /** Whether older runs were left out. */
+  isLimited: boolean;
+}
+
 /** Width of comments and of folded YAML lines. */
 const WIDTH = 120;
+
+/** A key of the draft, which lacks it without a value, with the lines of its comment. */
+type Key = [name: string, value: unknown, ...comments: string[]];
 
 export function draftOf(name: string, found: Found, source: Source): string {
   const { type, infos, observed } = found;
   const [queue = 'default', ...otherQueues] = taskQueues(infos);
   const { medianSeconds, longestSeconds } = durationsOf(infos, source.now.getTime());
-  const inputs = observed.histories > 0 ? inputsFor(observed.inputs) : undefined;
-  const hasInputs = inputs && Object.keys(inputs.properties).length > 0;
   const output = outputFor(observed.results);
   const question = questionOf(observed);
-  const progress = heartbeatProgress(observed) ?? progressUnlessAsked(observed, question?.question.query);
-  const content = defined({
-    description: `Runs the workflow ${type}.`,
-    workflow: defined({ type, 'task-queue': queue, namespace: source.otherNamespace }),
-    input: hasInputs
-      ? defined({
-          properties: inputs.properties,
-          required: inputs.required.length > 0 ? inputs.required : undefined,
-        })
-      : undefined,
-    args: inputs?.args,
-    output: output === 'mixed' ? undefined : output,
-    'estimate-minutes': medianSeconds === undefined ? undefined : estimateMinutes(medianSeconds),
-    'timeout-minutes': timeoutMinutes(observed.timeoutsSeconds, longestSeconds, question !== undefined),
-    progress: progress?.progress,
-    question: question?.isSeen ? question.question : undefined,
-  });
-  const document = new Document(content, { aliasDuplicateObjects: false });
-  document.commentBefore = asComment(headerOf(name, found, source));
-  const root = document.contents as unknown as YAMLMap;
-  const say = (key: string, ...lines: string[]) => commentOn(root, key, lines);
-  say('description', 'What it does, for people and models; `use-when` says when a model should choose it.');
-  if (otherQueues.length > 0)
-    say('workflow', `Also on ${counted(otherQueues.length, 'other task queue')}: ${otherQueues.join(', ')}.`);
-  say(hasInputs ? 'input' : 'args', ...inputLines(observed));
-  say(
-    'output',
-    'Clients refuse a result that this excludes; it requires no field.',
-    ...encodingLines(observed.results, 'Result'),
-  );
-  if (medianSeconds !== undefined) say('estimate-minutes', 'Median of the completed runs.');
-  say(
-    'timeout-minutes',
-    observed.timeoutsSeconds.length > 0
-      ? 'The longest execution time-out of the runs.'
-      : `No run has an execution time-out; the longest took ${humanDuration(longestSeconds)}.${question ? ' It includes the time that people take to answer.' : ''}`,
-  );
-  if (progress) say('progress', `Proposed: ${progress.reason}.`);
-  if (question?.isSeen) say('question', "Proposed by names: check the query's value, and `decline`.");
-  layOut(document);
-  const text = document.toString({ lineWidth: WIDTH });
+  const asks = question !== undefined;
+  const { proposed: progress, suggestedQuery } = progressOf(observed, question?.question.query);
+  const keys: Key[] = [
+    [
+      'description',
+      `Runs the workflow ${type}.`,
+      'What it does, for people and models; `use-when` says when a model should choose it.',
+    ],
+    [
+      'workflow',
+      defined({ type, 'task-queue': queue, namespace: source.otherNamespace }),
+      ...(otherQueues.length > 0
+        ? [`Also on ${counted(otherQueues.length, 'other task queue')}: ${otherQueues.join(', ')}.`]
+        : []),
+    ],
+    ...inputKeys(observed),
+    [
+      'output',
+      output === 'mixed' ? undefined : output,
+      'Clients refuse a result that this excludes; it requires no field.',
+      ...encodingLines(observed.results, 'Result'),
+    ],
+    [
+      'estimate-minutes',
+      medianSeconds === undefined ? undefined : estimateMinutes(medianSeconds),
+      'Median of the completed runs.',
+    ],
+    [
+      'timeout-minutes',
+      timeoutMinutes(observed.timeoutsSeconds, longestSeconds, asks),
+      observed.timeoutsSeconds.length > 0
+        ? 'The longest execution time-out of the runs.'
+        : `No run has an execution time-out; the longest took ${humanDuration(longestSeconds)}.${asks ? ' It includes the time that people take to answer.' : ''}`,
+    ],
+    ['progress', progress?.progress, `Proposed: ${progress?.reason}.`],
+    [
+      'question',
+      question?.isSeen ? question.question : undefined,
+      "Proposed by names: check the query's value, and `decline`.",
+    ],
+  ];
   const rest = [
-    ...(output === 'mixed' || observed.results.shapes.length === 0 ? resultLines(observed, output) : []),
-    ...messageLines(observed),
+    ...resultLines(observed, output),
+    ...messageLines('Signals', observed.signals),
+    ...messageLines('Updates', observed.updates),
     ...heartbeatLines(observed),
     ...definedLines(observed),
-    ...suggestions(observed, { question, hasQuery: progress !== undefined && 'query' in progress.progress }),
+    '',
+    ...suggestionLines(
+      'If this query gives progress, with the fields of its value (each query is billed, and costs a worker its time):',
+      suggestedQuery && { progress: { query: suggestedQuery, map: { progress: 'done', total: 'total' } } },
+    ),
+    ...suggestionLines(
+      'If the workflow asks people (its answers are guesses):',
+      question && !question.isSeen && { question: question.question },
+    ),
+    ...suggestionLines('If this signal cancels the work:', cancelOf(observed)),
+    ...suggestionLines('To let operators adopt runs that others have started:', { adopt: true }),
   ];
-  return `${text}${rest.length > 0 ? `\n${rest.flatMap(wrapped).map(commentLine).join('\n')}\n` : ''}`;
+  const comments = rest.flatMap(wrapped).map((line) => `#${line && ` ${line}`}\n`);
+  return `${documentOf(keys, headerOf(name, found, source))}\n${comments.join('')}`;
 }
 
-/** The query that is most likely progress, if the draft has none. */
-function progressQueryOf(observed: Observed, questionQuery: string | undefined): string | undefined {
-  const proposal = progressUnlessAsked(observed, questionQuery);
-  if (proposal && 'query' in proposal.progress) return proposal.progress.query;
-  const { definitions } = observed;
-  if (definitions === undefined || definitions === 'none') return undefined;
-  return definitions.queries.find(({ name }) => name !== questionQuery)?.name;
+function documentOf(keys: Key[], header: string[]): string {
+  const document = new Document({});
+  const { items } = document.contents as unknown as YAMLMap;
+  document.commentBefore = asComment(header);
+  for (const [name, value, ...comments] of keys) {
+    if (value === undefined) continue;
+    const pair = document.createPair<Scalar, Node>(name, value, { aliasDuplicateObjects: false });
+    if (comments.length > 0) {
+      pair.key.commentBefore = asComment(comments);
+      // The header is followed by a blank line anyway.
+      pair.key.spaceBefore = items.length > 0;
+    }
+    items.push(pair);
+  }
+  layOut(document);
+  return document.toString({ lineWidth: WIDTH });
 }
 
-/** A query can't be both. */
-function progressUnlessAsked(observed: Observed, questionQuery: string | undefined) {
-  const proposal = queryProgress(observed);
-  const isAsked = proposal && 'query' in proposal.progress && proposal.progress.query === questionQuery;
-  return isAsked ? undefined : proposal;
-}
-
-function inputLines({ histories, inputs }: Observed): string[] {
-  if (histories === 0) return ['No history could be read: the arguments are unknown.'];
-  const { least, most } = inputs;
-  const number = least === most ? `${counted(most, 'argument')}` : `from ${least} to ${most} arguments`;
-  return [
+function inputKeys({ histories, inputs: seen }: Observed): Key[] {
+  if (histories === 0) return [];
+  const { properties, required, args } = inputsFor(seen);
+  const { least, most } = seen;
+  const number = least === most ? counted(most, 'argument') : `from ${least} to ${most} arguments`;
+  const comments = [
     `Runs have ${number}. Required: those of every history that was read.`,
-    ...encodingLines(inputs, 'Argument'),
+    ...encodingLines(seen, 'Argument'),
   ];
+  if (Object.keys(properties).length === 0) return [['args', args, ...comments]];
+  return [
+    ['input', { properties, ...(required.length > 0 ? { required } : {}) }, ...comments],
+    ['args', args],
+  ];
+}
+
+function cancelOf(observed: Observed): object | undefined {
+  const signal = cancelSignalOf(observed);
+  return signal === undefined ? undefined : { cancel: { signal } };
 }
 
 function resultLines({ results }: Observed, output: unknown): string[] {
@@ -112,38 +151,11 @@ function resultLines({ results }: Observed, output: unknown): string[] {
 }
 
 /** Keys to uncomment. */
-function suggestions(
-  observed: Observed,
-  { question, hasQuery }: { question: ReturnType<typeof questionOf>; hasQuery: boolean },
-): string[] {
-  const cancel = cancelSignalOf(observed);
-  const query = hasQuery ? undefined : progressQueryOf(observed, question?.question.query);
-  const blocks = [
-    ...(query === undefined
-      ? []
-      : [
-          'If this query gives progress, with the fields of its value (each query is billed, and costs a worker its time):',
-          ...yamlLines({ progress: { query, map: { progress: 'done', total: 'total' } } }),
-        ]),
-    ...(question && !question.isSeen
-      ? [
-          'If the workflow asks people (its answers are guesses):',
-          ...yamlLines({ question: question.question }),
-        ]
-      : []),
-    ...(cancel === undefined
-      ? []
-      : ['If this signal cancels the work:', ...yamlLines({ cancel: { signal: cancel } })]),
-    'To let operators adopt runs that others have started:',
-    ...yamlLines({ adopt: true }),
-  ];
-  return ['', ...blocks];
-}
-
-function yamlLines(value: object): string[] {
-  const document = new Document(value, { aliasDuplicateObjects: false });
+function suggestionLines(when: string, keys: object | string | false | undefined): string[] {
+  if (!keys) return [];
+  const document = new Document(keys, { aliasDuplicateObjects: false });
   layOut(document);
-  return document.toString({ lineWidth: 0 }).trimEnd().split('\n');
+  return [when, ...document.toString({ lineWidth: 0 }).trimEnd().split('\n')];
 }
 
 /** Puts small maps and lists on one line. */
@@ -164,37 +176,19 @@ function isPlain(node: Node | null): boolean {
   return isScalar(node) || (isMap(node) && node.items.length === 0);
 }
 
-function commentOn(root: YAMLMap, key: string, lines: string[]): void {
-  const pair = root.items.find(({ key: one }) => isScalar(one) && one.value === key);
-  if (!pair || !isScalar(pair.key) || lines.length === 0) return;
-  pair.key.commentBefore = asComment(lines);
-  // The header is followed by a blank line anyway.
-  if (pair !== root.items[0]) pair.key.spaceBefore = true;
-}
-
 function asComment(lines: string[]): string {
   return lines
     .flatMap(wrapped)
-    .map((line) => ` ${line}`.trimEnd())
+    .map((line) => ` ${line}`)
     .join('\n');
-}
-
-function commentLine(line: string): string {
-  return `# ${line}`.trimEnd();
 }
 
 /** Lines of at most {@link WIDTH} characters. A line without spaces stays whole. Indentation is YAML's. */
 function wrapped(line: string): string[] {
-  const text = commentText(line);
-  if (text.length <= WIDTH || text.startsWith(' ')) return [text];
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1)!;
-    if (last === '') lines[lines.length - 1] = word;
-    else if (last.length + word.length < WIDTH) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
+  // Line breaks in foreign names would end the comment.
+  // eslint-disable-next-line no-control-regex
+  const text = line.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, ' ');
+  return text.startsWith(' ') ? [text] : wrapText(text, WIDTH);
 }
 
 /** @param noun of the values */
@@ -210,15 +204,10 @@ function encodingLines({ encodings, shapes }: SeenValues, noun: string): string[
   });
 }
 
-/** Signals and updates of histories, with the types of their arguments. */
-function messageLines({ signals, updates }: Observed): string[] {
-  const linesOf = (kind: string, messages: Map<string, SeenValues>) =>
-    messages.size === 0
-      ? []
-      : [
-          `${kind} in histories: ${[...messages].map(([name, seen]) => `${name}(${argumentsText(seen)})`).join(', ')}.`,
-        ];
-  return [...linesOf('Signals', signals), ...linesOf('Updates', updates)];
+/** Signals or updates of histories, with the types of their arguments. */
+function messageLines(kind: string, messages: Map<string, SeenValues>): string[] {
+  const shown = [...messages].map(([name, seen]) => `${name}(${argumentsText(seen)})`);
+  return shown.length === 0 ? [] : [`${kind} in histories: ${shown.join(', ')}.`];
 }
 
 function argumentsText({ shapes, encodings, least }: SeenValues): string {
@@ -247,9 +236,9 @@ function heartbeatLines({ heartbeats, beating }: Observed): string[] {
 
 function definedLines({ definitions }: Observed): string[] {
   if (definitions === undefined)
-    return ['Queries are unknown: histories hold none. longhaul discover --query asks a worker for them.'];
-  if (definitions === 'none')
-    return ['Queries are unknown: no open run, or no worker that answers the query of its definitions.'];
+    return [
+      'Queries are unknown: histories hold none. longhaul discover --query asks a worker for them, if a run is open.',
+    ];
   const linesOf = (kind: string, all: Definition[]) =>
     all.length === 0
       ? []
@@ -264,21 +253,9 @@ function definedLines({ definitions }: Observed): string[] {
   ];
 }
 
-/** Where drafts come from. */
-export interface Source {
-  namespace: string;
-  /** The namespace, if it isn't the one that Longhaul is connected to. */
-  otherNamespace?: string;
-  /** ISO 8601. */
-  since: string;
-  now: Date;
-  /** Whether older runs were left out. */
-  isLimited: boolean;
-}
-
 function headerOf(
   name: string,
-  { type, infos, observed }: { type: string; infos: RunInfo[]; observed: Observed },
+  { type, infos, observed }: Found,
   { namespace, since, now, isLimited }: Source,
 ): string[] {
   const counts = Object.entries(statusCounts(infos)).map(([status, count]) => `${count} ${status}`);
@@ -295,10 +272,4 @@ function headerOf(
 
 function day(date: Date): string {
   return date.toISOString().slice(0, 10);
-}
-
-/** Text for a comment. Replaces line breaks in foreign names, which would end the comment. */
-function commentText(text: string): string {
-  // eslint-disable-next-line no-control-regex
-  return text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u2028\u2029\ufeff]/g, ' ');
 }

@@ -2,11 +2,10 @@
 import { isLonghauls, type RunInfo } from '../../engine/list/current-runs.js';
 import type { Found } from './draft.js';
 import { Observed } from './observed.js';
-import { MAX_OPEN, MAX_PARENTS, MAX_TYPES, type Selection } from './plan.js';
 import { byType, chosenRuns, isOpenRun } from './runs.js';
-import type { TemporalReads } from './temporal-reads.js';
+import { MAX_OPEN, MAX_PARENTS, MAX_TYPES, type Selection, type TemporalReads } from './temporal-reads.js';
 
-export interface FoundTypes {
+interface FoundTypes {
   types: Found[];
   /** Number of runs, without Longhaul's. */
   runs: number;
@@ -26,7 +25,7 @@ export async function findTypes(
 ): Promise<FoundTypes> {
   const { infos, isLimited } = await reads.runs(selection);
   const others = await withoutLonghauls(reads, infos);
-  const groups = [...byType(others)].sort(([, one], [, other]) => other.length - one.length);
+  const groups = byType(others);
   const types: Found[] = [];
   for (const [type, ofType] of groups.slice(0, MAX_TYPES)) {
     report(`reading ${type} (${types.length + 1} of ${Math.min(groups.length, MAX_TYPES)})`);
@@ -56,27 +55,23 @@ async function observe(
       observed.addHeartbeat(activityType?.name ?? 'an activity', heartbeatDetails);
   }
   const [latest] = open;
-  if (asksWorkers)
-    observed.definitions = (latest && (await reads.definitions(executionOf(latest)))) ?? 'none';
+  if (asksWorkers && latest) observed.definitions = await reads.definitions(executionOf(latest));
   return observed;
 }
 
 /** Leaves out Longhaul's runs, and child workflows under them, which have no mark of their own. */
 async function withoutLonghauls(reads: TemporalReads, infos: RunInfo[]): Promise<RunInfo[]> {
-  const isOwn = new Map<string, boolean>(
-    infos.map((info) => [executionKey(executionOf(info)), isLonghauls(info)]),
-  );
+  const isOwn = new Map<string, boolean>(infos.map((info) => [info.execution?.runId ?? '', isLonghauls(info)]));
   let described = 0;
   const isUnder = async ({ rootExecution, parentExecution }: RunInfo): Promise<boolean> => {
     for (const { workflowId, runId } of [rootExecution, parentExecution].flatMap((one) => one ?? [])) {
       if (!workflowId || !runId) continue;
-      const key = executionKey({ workflowId, runId });
-      if (!isOwn.has(key) && described < MAX_PARENTS) {
+      if (!isOwn.has(runId) && described < MAX_PARENTS) {
         described += 1;
         const info = (await reads.describe({ workflowId, runId }))?.workflowExecutionInfo;
-        isOwn.set(key, info ? isLonghauls(info) : false);
+        isOwn.set(runId, info ? isLonghauls(info) : false);
       }
-      if (isOwn.get(key)) return true;
+      if (isOwn.get(runId)) return true;
     }
     return false;
   };
@@ -88,8 +83,4 @@ async function withoutLonghauls(reads: TemporalReads, infos: RunInfo[]): Promise
 
 function executionOf({ execution }: RunInfo): { workflowId: string; runId: string } {
   return { workflowId: execution?.workflowId ?? '', runId: execution?.runId ?? '' };
-}
-
-function executionKey({ workflowId, runId }: { workflowId: string; runId: string }): string {
-  return `${workflowId}\n${runId}`;
 }

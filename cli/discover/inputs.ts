@@ -12,11 +12,16 @@ export interface Inputs {
   args?: string[] | Record<string, string>;
 }
 
+/** Name of a positional argument, by its place and the shape of its values. */
+export type NameArgument = (place: number, shape: Shape | undefined) => string;
+
+export const numberedArgument: NameArgument = (place) => `arg${place + 1}`;
+
 /** Inputs for the arguments of a workflow, update or signal: the fields of a single object, else arg1 and so on. */
-export function inputsFor({ shapes, least, most }: SeenValues): Inputs {
+export function inputsFor({ shapes, least, most }: SeenValues, nameOf = numberedArgument): Inputs {
   const [first] = shapes;
   if (least === 1 && most === 1 && first && isRecord(first)) return fieldsFor(first);
-  const names = Array.from({ length: most }, (_none, place) => `arg${place + 1}`);
+  const names = Array.from({ length: most }, (_none, place) => nameOf(place, shapes[place]));
   return {
     properties: Object.fromEntries(
       names.map((name, place) => [name, schemaOf(shapes[place] ?? emptyShape(), true)]),

@@ -1,9 +1,9 @@
 /** Proposes `progress`, `question` and `cancel`, by the names of fields, queries, updates and signals. */
+import { defined } from '../../operations/json/defined.js';
 import type { JsonSchema } from '../../operations/tool/schema.js';
-import { asForm, inputsFor, type Inputs } from './inputs.js';
+import { asForm, inputsFor, numberedArgument, type Inputs, type NameArgument } from './inputs.js';
 import { wordsOf } from './names.js';
 import type { Observed } from './observed.js';
-import type { SeenValues } from './seen-values.js';
 import { typesOf, type JsonType, type Shape } from './shape.js';
 
 /** Names of fields, the clearest first. */
@@ -14,29 +14,37 @@ const STAGE = ['stage', 'step', 'phase', 'state', 'status'];
 const MESSAGE = ['message', 'detail', 'text'];
 
 const PROGRESS_WORDS = ['progress', 'status', 'percent', 'percentage'];
-const QUESTION_WORDS = [
-  'question',
-  'questions',
-  'approval',
-  'approvals',
-  'pending',
-  'asks',
-  'asked',
-  'prompt',
-];
+const QUESTION_WORDS = ['question', 'questions', 'approval', 'approvals', 'pending', 'asks', 'asked', 'prompt'];
 const ANSWER_WORDS = ['answer', 'approve', 'decide', 'decision', 'respond', 'response', 'reply', 'confirm'];
 const CANCEL_WORDS = ['cancel', 'stop', 'abort'];
 
 type ProgressMap = Record<string, string | number>;
 
-export interface ProgressProposal {
+interface ProgressProposal {
   progress: { heartbeats: true; map: ProgressMap } | { query: string; map: ProgressMap };
   /** Why, and what to check. */
   reason: string;
 }
 
+/** Progress by heartbeats or a query, or a query that may give it. @param askedQuery gives the question, so it can't be both */
+export function progressOf(
+  observed: Observed,
+  askedQuery: string | undefined,
+): { proposed?: ProgressProposal; suggestedQuery?: string } {
+  const queries = observed.namesOf('queries').filter((name) => name !== askedQuery);
+  const [query] = named(queries, PROGRESS_WORDS);
+  const byHeartbeats = heartbeatProgress(observed);
+  if (byHeartbeats || query === undefined)
+    return { proposed: byHeartbeats, suggestedQuery: query ?? queries[0] };
+  // The fields are a guess, because only the query of definitions is sent.
+  const map = { progress: 'progress', total: 'total', stage: 'stage', message: 'message' };
+  const reason =
+    "the query's name says so. Its fields are guesses: look at its value, and keep those that it has";
+  return { proposed: { progress: { query, map }, reason } };
+}
+
 /** Progress by heartbeats, if one has fields that look like it. */
-export function heartbeatProgress({ heartbeats }: Observed): ProgressProposal | undefined {
+function heartbeatProgress({ heartbeats }: Observed): ProgressProposal | undefined {
   for (const [activity, { shapes }] of heartbeats) {
     const map = shapes[0] && heartbeatMap(shapes[0]);
     if (map)
@@ -52,18 +60,13 @@ function heartbeatMap(shape: Shape): ProgressMap | undefined {
   const total = percent === undefined ? fieldNamed(shape, TOTAL, 'number') : 100;
   const [stage, message] = [fieldNamed(shape, STAGE, 'string'), fieldNamed(shape, MESSAGE, 'string')];
   const progress = percent ?? done;
-  const map = {
-    ...(progress === undefined ? {} : { progress }),
-    ...(progress === undefined || total === undefined ? {} : { total }),
-    ...(stage === undefined ? {} : { stage }),
-    ...(message === undefined || progress === undefined ? {} : { message }),
-  };
+  const map = defined({ ...(progress === undefined ? {} : { progress, total, message }), stage });
   return Object.keys(map).length > 0 ? map : undefined;
 }
 
 /** Finds a field of this type by the first matching word: exact names first, then names that contain the word. */
 function fieldNamed({ fields }: Shape, words: string[], type: 'number' | 'string'): string | undefined {
-  const types: JsonType[] = type === 'number' ? ['number', 'integer'] : ['string'];
+  const types: JsonType[] = type === 'number' ? ['number', 'integer'] : [type];
   const fitting = [...fields].filter(([, field]) => hasOnly(field, types)).map(([name]) => name);
   for (const word of words) {
     const found =
@@ -79,20 +82,6 @@ function hasOnly(shape: Shape, types: JsonType[]): boolean {
   return found.length > 0 && found.every((type) => types.includes(type));
 }
 
-/** Progress by a query whose name says so. Its fields are a guess, because only the query of definitions is sent. */
-export function queryProgress({ definitions }: Observed): ProgressProposal | undefined {
-  if (definitions === undefined || definitions === 'none') return undefined;
-  const query = named(
-    definitions.queries.map(({ name }) => name),
-    PROGRESS_WORDS,
-  )[0];
-  if (query === undefined) return undefined;
-  return {
-    progress: { query, map: { progress: 'progress', total: 'total', stage: 'stage', message: 'message' } },
-    reason: `the query's name says so. Its fields are guesses: look at its value, and keep those that it has`,
-  };
-}
-
 export interface QuestionProposal {
   question: {
     query: string;
@@ -104,24 +93,17 @@ export interface QuestionProposal {
 }
 
 /** A question by a query and an update or signal with descriptive names. */
-export function questionOf({ definitions, updates, signals }: Observed): QuestionProposal | undefined {
-  if (definitions === undefined || definitions === 'none') return undefined;
-  const [query] = named(
-    definitions.queries.map(({ name }) => name),
-    QUESTION_WORDS,
-  );
-  if (query === undefined) return undefined;
-  const namesOf = (defined: { name: string }[], seen: Map<string, SeenValues>) =>
-    named([...new Set([...defined.map(({ name }) => name), ...seen.keys()])], ANSWER_WORDS);
-  const updateNames = namesOf(definitions.updates, updates);
-  const signalNames = namesOf(definitions.signals, signals);
-  const name = updateNames[0] ?? signalNames[0];
-  if (name === undefined) return undefined;
-  const isUpdate = updateNames.length > 0;
+export function questionOf(observed: Observed): QuestionProposal | undefined {
+  const [query] = named(observed.namesOf('queries'), QUESTION_WORDS);
+  const updates = named(observed.namesOf('updates'), ANSWER_WORDS);
+  const signals = named(observed.namesOf('signals'), ANSWER_WORDS);
+  const [name] = [...updates, ...signals];
+  if (query === undefined || name === undefined) return undefined;
+  const isUpdate = updates.length > 0;
   const way = isUpdate ? { update: name } : { signal: name };
-  const seen = (isUpdate ? updates : signals).get(name);
-  const form =
-    seen && seen.encodings.every(({ size }) => size === 0) ? asForm(namedAnswer(inputsFor(seen))) : undefined;
+  const seen = (isUpdate ? observed.updates : observed.signals).get(name);
+  const isPlain = seen?.encodings.every(({ size }) => size === 0);
+  const form = isPlain ? asForm(inputsFor(seen!, answerArgument)) : undefined;
   if (!form) return { question: { query, answer: { ...way, args: ['approved'] } }, isSeen: false };
   const { properties, required, args } = form;
   return {
@@ -131,26 +113,17 @@ export function questionOf({ definitions, updates, signals }: Observed): Questio
       answer: { ...way, ...(args ? { args } : {}) },
     },
     // If several may answer, a person must choose.
-    isSeen: updateNames.length <= 1 && (isUpdate || signalNames.length === 1),
+    isSeen: updates.length <= 1 && (isUpdate || signals.length === 1),
   };
 }
 
-/** Gives an answer's positional arguments their usual names: a leading boolean is the approval. */
-function namedAnswer(inputs: Inputs): Inputs {
-  const { properties, required, args } = inputs;
-  if (!Array.isArray(args) || properties['arg1']?.['type'] !== 'boolean') return inputs;
-  const rename = (name: string) => (name === 'arg1' ? 'approved' : name);
-  return {
-    properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [rename(name), one])),
-    required: required.map(rename),
-    args: args.map(rename),
-  };
-}
+/** The usual names of an answer's arguments: a leading boolean is the approval. */
+const answerArgument: NameArgument = (place, shape) =>
+  place === 0 && shape && hasOnly(shape, ['boolean']) ? 'approved' : numberedArgument(place, shape);
 
 /** A signal whose name says that it cancels. */
-export function cancelSignalOf({ definitions, signals }: Observed): string | undefined {
-  const defined = definitions === undefined || definitions === 'none' ? [] : definitions.signals;
-  return named([...new Set([...signals.keys(), ...defined.map(({ name }) => name)])], CANCEL_WORDS)[0];
+export function cancelSignalOf(observed: Observed): string | undefined {
+  return named(observed.namesOf('signals'), CANCEL_WORDS)[0];
 }
 
 /** Names with one of the words, in the words' order. */

@@ -12,11 +12,7 @@ export interface Definition {
   description: string;
 }
 
-export interface Definitions {
-  queries: Definition[];
-  signals: Definition[];
-  updates: Definition[];
-}
+export type Definitions = Record<'queries' | 'signals' | 'updates', Definition[]>;
 
 export class Observed {
   histories = 0;
@@ -30,8 +26,15 @@ export class Observed {
   /** Activity types with a heartbeat time-out. */
   readonly beating = new Set<string>();
   readonly timeoutsSeconds: number[] = [];
-  /** Undefined if no worker was asked; `none` if none answered. */
-  definitions: Definitions | 'none' | undefined;
+  /** Undefined if no worker was asked, or none answered. */
+  definitions: Definitions | undefined;
+
+  /** Names of queries, signals or updates: those in histories, and those that a worker defines. */
+  namesOf(kind: keyof Definitions): string[] {
+    const seen = kind === 'queries' ? [] : this[kind].keys();
+    const defined = this.definitions?.[kind] ?? [];
+    return [...new Set([...seen, ...defined.map(({ name }) => name)])];
+  }
 
   /** @param events of one run */
   addHistory(events: readonly HistoryEvent[]): void {

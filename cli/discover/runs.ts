@@ -19,18 +19,15 @@ const TIMEOUT_ROOM = 4;
 /** A year: the maximum in a tool's file. */
 const MAX_MINUTES = 365 * 24 * 60;
 
-export function byType(infos: readonly RunInfo[]): Map<string, RunInfo[]> {
-  return grouped(infos, ({ type }) => type?.name ?? '');
+/** Runs by workflow type, the type with most runs first. */
+export function byType(infos: readonly RunInfo[]): [type: string, infos: RunInfo[]][] {
+  return byCount(infos, ({ type }) => type?.name ?? '');
 }
 
 /** Numbers by status, the most frequent first: `9 completed, 2 failed`. */
 export function statusCounts(infos: readonly RunInfo[]): Record<string, number> {
-  const counts = new Map<string, number>();
-  for (const { status } of infos) {
-    const name = statusName(status ?? 0);
-    counts.set(name, (counts.get(name) ?? 0) + 1);
-  }
-  return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
+  const groups = byCount(infos, ({ status }) => statusName(status ?? 0));
+  return Object.fromEntries(groups.map(([name, { length }]) => [name, length]));
 }
 
 function statusName(status: number): string {
@@ -39,11 +36,7 @@ function statusName(status: number): string {
 
 /** Task queues, most runs first. */
 export function taskQueues(infos: readonly RunInfo[]): string[] {
-  const groups = grouped(infos, ({ taskQueue }) => taskQueue ?? '');
-  return [...groups]
-    .filter(([queue]) => queue !== '')
-    .sort(([, one], [, other]) => other.length - one.length)
-    .map(([queue]) => queue);
+  return byCount(infos, ({ taskQueue }) => taskQueue ?? '').flatMap(([queue]) => queue || []);
 }
 
 /** The most informative runs: completed ones, an open one, then others, each latest first. */
@@ -61,7 +54,7 @@ export function isOpenRun({ status }: RunInfo): boolean {
   return OPEN.includes(status ?? 0);
 }
 
-export interface Durations {
+interface Durations {
   /** Median of the completed executions, in seconds; undefined without any. */
   medianSeconds?: number;
   /** Longest execution, including open ones, in seconds. */
@@ -72,9 +65,9 @@ export interface Durations {
 export function durationsOf(infos: readonly RunInfo[], nowMs: number): Durations {
   const completed: number[] = [];
   let longestSeconds = 0;
-  for (const runs of grouped(infos, ({ execution }) => execution?.workflowId ?? '').values()) {
+  for (const [, runs] of byCount(infos, ({ execution }) => execution?.workflowId ?? '')) {
     let beganMs: number | undefined;
-    for (const run of [...runs].sort((one, other) => startMs(one) - startMs(other))) {
+    for (const run of runs.sort((one, other) => startMs(one) - startMs(other))) {
       beganMs ??= startMs(run);
       const seconds =
         Math.max(0, (run.closeTime ? toDate(run.closeTime).getTime() : nowMs) - beganMs) / 1_000;
@@ -104,15 +97,15 @@ export function timeoutMinutes(
   return Math.min(MAX_MINUTES, Number(minutes.toFixed(2)));
 }
 
-function grouped(infos: readonly RunInfo[], keyOf: (info: RunInfo) => string): Map<string, RunInfo[]> {
+/** Groups, the largest first. */
+function byCount(infos: readonly RunInfo[], keyOf: (info: RunInfo) => string): [key: string, RunInfo[]][] {
   const groups = new Map<string, RunInfo[]>();
   for (const info of infos) {
-    const key = keyOf(info);
-    const group = groups.get(key);
-    if (group) group.push(info);
-    else groups.set(key, [info]);
+    const group = groups.get(keyOf(info)) ?? [];
+    groups.set(keyOf(info), group);
+    group.push(info);
   }
-  return groups;
+  return [...groups].sort(([, one], [, other]) => other.length - one.length);
 }
 
 function startMs({ startTime }: RunInfo): number {

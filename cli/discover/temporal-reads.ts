@@ -1,4 +1,4 @@
-/** Calls Temporal slowly, one call at a time, because others share the namespace's limits. */
+/** The calls of `longhaul discover`: slow, one at a time, because others share the namespace's limits. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from '@temporalio/client';
 import type { RunInfo } from '../../engine/list/current-runs.js';
@@ -14,8 +14,31 @@ import { anyOf, quote } from '../../platform/temporal/visibility-query.js';
 import { EXIT } from '../client/exit-codes.js';
 import { CommandFailure } from '../failure.js';
 import { definitionsOf, type Definitions } from './observed.js';
-import { HISTORY_PAGES, MAX_PAGES, PAGE_EVENTS, PAGE_RUNS, type Selection } from './plan.js';
 import { decodePayload } from './seen-values.js';
+
+/** Most pages of the list of runs, and runs in each. */
+const MAX_PAGES = 10;
+const PAGE_RUNS = 1_000;
+/** Most workflow types, starting with the most runs. */
+export const MAX_TYPES = 100;
+/** Most pages of a history, and events in each. Of a longer history, reads the beginning and the last event. */
+const HISTORY_PAGES = 3;
+const PAGE_EVENTS = 500;
+/** Most open runs of each type that are described, to find heartbeats. */
+export const MAX_OPEN = 3;
+/** Most parents of child workflows that are described. */
+export const MAX_PARENTS = 20;
+
+export interface Selection {
+  /** ISO 8601. */
+  since: string;
+  types: string[];
+  taskQueue?: string;
+  /** Histories of each type. */
+  runs: number;
+  /** Whether to ask a worker of each type for its definitions. */
+  asksWorkers: boolean;
+}
 
 /** Deadline of a call: Temporal's SDK retries a throttled one for some 35 s before it reports that. */
 const CALL_LIMIT_MS = 60_000;
@@ -30,6 +53,32 @@ const CLOSE_EVENT = 2;
 const DEFINITIONS_QUERY = '__temporal_workflow_metadata';
 
 type Execution = { workflowId: string; runId: string };
+
+/** The lines that announce the calls. */
+export function planOf(namespace: string, address: string, selection: Selection): string[] {
+  const { types, runs, asksWorkers } = selection;
+  const number = types.length > 0 ? `${Math.min(types.length, MAX_TYPES)}` : `at most ${MAX_TYPES}`;
+  return [
+    `Reads the namespace ${namespace} of Temporal at ${address}, and changes nothing:`,
+    `  lists of runs:   at most ${MAX_PAGES} calls, ${PAGE_RUNS} runs each: those ${filtersOf(selection)}`,
+    `  histories:       of at most ${runs} runs of each workflow type (${number} types), at most ${HISTORY_PAGES + 1} calls each`,
+    `  descriptions:    of at most ${MAX_OPEN} open runs of each type, and of at most ${MAX_PARENTS} parents of child workflows`,
+    asksWorkers
+      ? '  queries:         one to an open run of each type, for its definitions; Temporal bills it, and a worker answers it'
+      : '  queries:         none; --query asks one open run of each type for its definitions',
+    'Values in histories are read for their types. Drafts have names and types, never values.',
+  ];
+}
+
+/** The runs in words: `since 2026-11-21T00:00:00Z, of RefundWorkflow`. */
+export function filtersOf({ since, types, taskQueue }: Selection): string {
+  const parts = [
+    `since ${since}`,
+    types.length > 0 && `of ${types.join(', ')}`,
+    taskQueue !== undefined && `on the task queue ${taskQueue}`,
+  ];
+  return parts.filter(Boolean).join(', ');
+}
 
 export class TemporalReads {
   #lastCallMs = -Infinity;
@@ -54,7 +103,7 @@ export class TemporalReads {
         this.client.workflowService.listWorkflowExecutions({
           namespace: this.namespace,
           ...{ query, pageSize: PAGE_RUNS },
-          ...(next ? { nextPageToken: next } : {}),
+          nextPageToken: next,
         }),
       );
       infos.push(...(executions ?? []));
@@ -78,7 +127,7 @@ export class TemporalReads {
         ),
       );
     for (let page = 0; page < HISTORY_PAGES; page += 1) {
-      const response = await read(next ? { nextPageToken: next } : {});
+      const response = await read({ nextPageToken: next });
       events.push(...(response?.history?.events ?? []));
       if (!response?.nextPageToken?.length) return events;
       next = response.nextPageToken;

@@ -17,25 +17,28 @@ import { nodeProblem } from '../../platform/home/package.js';
 import { programCommand } from '../../platform/home/program.js';
 import { settingFlag } from '../../platform/settings/flag.js';
 import { usesExternalTemporal } from '../../platform/temporal/address.js';
-import { temporalConnectConfig } from '../../platform/temporal/connect-config.js';
+import { reportDeployment } from '../../platform/temporal/deployment-report.js';
+import { temporalMessage } from '../../platform/temporal/grpc-errors.js';
+import { isPolling, pollersOf } from '../../platform/temporal/host-presence.js';
+import {
+  addSearchAttributes,
+  keywordsLeft,
+  OPTIONAL_ATTRIBUTES,
+  unusableSearchAttributes,
+} from '../../platform/temporal/search-attributes.js';
 import { checkDatabaseFile } from '../../stack/temporal/database-check.js';
 import { cliVersionFor, ownCopies } from '../../stack/temporal/binary.js';
 import { settingConflicts } from '../../platform/settings/conflicts.js';
-import { type Finding, checkStorageOfWorkers } from './storage-check.js';
+import { deploymentProblems } from './deployment-problems.js';
+import { withTemporal } from '../with-temporal.js';
+import { fail, ok, warn, type Finding } from './finding.js';
+import { checkStorageOfWorkers } from './storage-check.js';
 import { databaseMadeBy, databasePath, readTemporalVersion } from '../../stack/temporal/version.js';
 import { findContainment } from '../../worker/steps/containment.js';
 
 const ANSWER_LIMIT_MS = 5_000;
 /** Less free space makes the disk check fail, or warn. */
 const [DISK_FAIL_BYTES, DISK_WARN_BYTES] = [200 * 1024 ** 2, 2 * 1024 ** 3];
-
-function ok(check: string, detail: string): Finding {
-  return { check, status: 'ok', detail };
-}
-
-function fail(check: string, detail: string, advice?: string): Finding {
-  return { check, status: 'fail', detail, advice };
-}
 
 export function checkNode(): Finding {
   const problem = nodeProblem();
@@ -96,8 +99,7 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
   ].filter(existsSync);
   const advice = `${programCommand()} up gets one; or put the Temporal CLI on PATH, or set TEMPORAL_ADDRESS`;
   const isObtainable = cliVersionFor(made) !== undefined;
-  if (paths.length === 0 && isObtainable)
-    return { check, status: 'warn', detail: `none in ${binFolder} or on PATH`, advice };
+  if (paths.length === 0 && isObtainable) return warn(check, `none in ${binFolder} or on PATH`, advice);
   const seen: string[] = [];
   for (const path of paths) {
     try {
@@ -112,7 +114,7 @@ export async function checkBinary({ binFolder, home }: Settings): Promise<Findin
     }
   }
   const detail = [...seen, ...(madeBy ? [`database made by ${madeBy}`] : [])].join('; ');
-  if (madeBy !== undefined && isObtainable) return { check, status: 'warn', detail, advice };
+  if (madeBy !== undefined && isObtainable) return warn(check, detail, advice);
   return fail(
     check,
     detail,
@@ -140,58 +142,36 @@ export async function checkDatabase({ home }: Settings): Promise<Finding> {
   } catch (error) {
     const { name, message } = error as Error;
     if (name === 'DamagedDatabase') return fail(check, `${path}: ${message}`, advice);
-    return { check, status: 'warn', detail: `${path} can't be checked: ${message}` };
+    return warn(check, `${path} can't be checked: ${message}`);
   }
 }
 
 /** Whether Temporal answers, has the search attributes, and is polled by a worker. @param fix create missing attributes */
 export async function checkTemporal(settings: Settings, fix: boolean): Promise<Finding[]> {
-  const { home, taskQueue } = settings;
   const check = 'temporal';
-  const config = temporalConnectConfig(home);
-  if (!config) {
-    const advice = `run ${programCommand()} up, or set TEMPORAL_ADDRESS`;
-    return [fail(check, `none runs in ${home}, and TEMPORAL_ADDRESS names none`, advice)];
-  }
-  const { address } = config.connectionOptions;
-  const namespace = config.namespace ?? 'default';
-  const [{ Client, Connection }, { readableMemos }, { isPolling, pollersOf }, { followTime }] =
-    await Promise.all([
-      import('@temporalio/client'),
-      import('../../platform/temporal/memo.js'),
-      import('../../platform/temporal/host-presence.js'),
-      import('../../platform/temporal/time.js'),
-    ]);
+  const { taskQueue } = settings;
+  const examine = async (client: Client): Promise<Finding[]> => {
+    const { connection, workflowService } = client;
+    const { namespace } = client.options;
+    const { serverVersion } = await workflowService.getSystemInfo({});
+    await workflowService.describeNamespace({ namespace });
+    const { address } = (connection as Connection).options;
+    const pollers = await pollersOf(client, taskQueue, 'workflows');
+    return [
+      ok(check, `${address}, server ${serverVersion}, namespace ${namespace}`),
+      await checkSearchAttributes(connection as Connection, namespace, settings, fix),
+      workerFinding(taskQueue, pollers.filter(isPolling).length),
+      ...(await checkStorageOfWorkers(client, settings)),
+      ...(await checkDeployment(client, taskQueue)),
+    ];
+  };
   try {
-    const connection = await Connection.connect({
-      ...config.connectionOptions,
-      connectTimeout: ANSWER_LIMIT_MS,
-    });
-    try {
-      return await connection.withDeadline(Date.now() + ANSWER_LIMIT_MS, async () => {
-        const { serverVersion } = await connection.workflowService.getSystemInfo({});
-        await connection.workflowService.describeNamespace({ namespace });
-        const detail = `${address}, server ${serverVersion}, namespace ${namespace}`;
-        const client = new Client({
-          ...{ connection: followTime(connection), namespace },
-          interceptors: { workflow: [readableMemos({})] },
-        });
-        const pollers = await pollersOf(client, taskQueue, 'workflows');
-        const live = pollers.filter(isPolling);
-        return [
-          ok(check, detail),
-          await checkSearchAttributes(connection, namespace, settings, fix),
-          workerFinding(taskQueue, live.length),
-          ...(await checkStorageOfWorkers(client, settings)),
-          ...(await checkDeployment(client, taskQueue)),
-        ];
-      });
-    } finally {
-      await connection.close();
-    }
+    return await withTemporal(settings, (client) =>
+      client.withDeadline(Date.now() + ANSWER_LIMIT_MS, () => examine(client)),
+    );
   } catch (error) {
-    const detail = `${address}, namespace ${namespace}: ${(error as Error).message}`;
-    return [fail(check, detail, 'start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE')];
+    const advice = `start it, or correct TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE; ${programCommand()} up starts one`;
+    return [fail(check, (error as Error).message, advice)];
   }
 }
 
@@ -204,33 +184,26 @@ async function checkSearchAttributes(
 ): Promise<Finding> {
   const check = 'search attributes';
   if (settings.searchAttributes === 'off') return ok(check, 'off by the settings: no lists of operations');
-  const [attributes, { temporalMessage }] = await Promise.all([
-    import('../../platform/temporal/search-attributes.js'),
-    import('../../platform/temporal/grpc-errors.js'),
-  ]);
   let refusal = '';
   try {
-    if (fix && (await attributes.addSearchAttributes(operatorService, namespace)))
+    if (fix && (await addSearchAttributes(operatorService, namespace)))
       return ok(check, 'created; Temporal may take up to a minute until lists work');
   } catch (error) {
     refusal = `can't be created: ${temporalMessage(error)}; `;
   }
   try {
-    const unusable = await attributes.unusableSearchAttributes(workflowService, namespace);
-    const room = await attributes.keywordsLeft(operatorService, namespace).catch(() => undefined);
+    const unusable = await unusableSearchAttributes(workflowService, namespace);
+    const room = await keywordsLeft(operatorService, namespace).catch(() => undefined);
     const left = room ? `; room for ${room.left} more keywords of ${room.limit}` : '';
     if (unusable.length === 0) return ok(check, `in place${left}`);
     const names = unusable.map(({ name }) => name);
     const reasons = unusable.map(({ name, reason }) => `${name}: ${reason}`).join('; ');
-    const areOptional = names.every((name) => attributes.OPTIONAL_ATTRIBUTES.includes(name));
-    return {
-      check,
-      status: areOptional ? 'ok' : 'warn',
-      detail: `${refusal}no lists of operations${areOptional ? ' by these' : ''}. ${reasons}${left}`,
-      advice: `${programCommand()} doctor --fix, with an operator's rights; or ${creationCommands(names, namespace)}`,
-    };
+    const areOptional = names.every((name) => OPTIONAL_ATTRIBUTES.includes(name));
+    const detail = `${refusal}no lists of operations${areOptional ? ' by these' : ''}. ${reasons}${left}`;
+    const advice = `${programCommand()} doctor --fix, with an operator's rights; or ${creationCommands(names, namespace)}`;
+    return { check, status: areOptional ? 'ok' : 'warn', detail, advice };
   } catch (error) {
-    return { check, status: 'warn', detail: `visibility can't be read: ${temporalMessage(error)}` };
+    return warn(check, `visibility can't be read: ${temporalMessage(error)}`);
   }
 }
 
@@ -258,11 +231,6 @@ function workerFinding(taskQueue: string, count: number): Finding {
 /** Whether operations have workers of the builds that they need; empty for unversioned workers. */
 async function checkDeployment(client: Client, taskQueue: string): Promise<Finding[]> {
   const check = 'deployment';
-  const [{ reportDeployment }, { deploymentProblems }, { temporalMessage }] = await Promise.all([
-    import('../../platform/temporal/deployment-report.js'),
-    import('../deploy/problems.js'),
-    import('../../platform/temporal/grpc-errors.js'),
-  ]);
   try {
     const report = await reportDeployment(client, taskQueue);
     const { deployment } = report;
@@ -277,7 +245,7 @@ async function checkDeployment(client: Client, taskQueue: string): Promise<Findi
       .join('');
     return [ok(check, `${deployment.deploymentName}, current build ${deployment.current ?? 'none'}${rest}`)];
   } catch (error) {
-    return [{ check, status: 'warn', detail: `builds of workers can't be read: ${temporalMessage(error)}` }];
+    return [warn(check, `builds of workers can't be read: ${temporalMessage(error)}`)];
   }
 }
 
@@ -303,7 +271,7 @@ export async function checkServer(url: URL): Promise<Finding[]> {
     const { status, body } = await read('/readyz');
     const warnings = Object.entries(body.checks ?? {}).flatMap(
       ([check, { status: of, reason }]): Finding[] =>
-        of === 'warning' ? [{ check, status: 'warn', detail: reason ?? '' }] : [],
+        of === 'warning' ? [warn(check, reason ?? '')] : [],
     );
     if (status === 200) {
       const detail = body.tools ? `${body.tools.length} tools` : 'callers are authenticated';
@@ -324,19 +292,19 @@ export async function checkDisk({ home }: Settings): Promise<Finding> {
   const detail = `${(bytes / 1024 ** 3).toFixed(1)} GiB free at ${home}`;
   if (bytes >= DISK_WARN_BYTES) return ok('disk', detail);
   const advice = 'make room, or move --home to a larger disk';
-  return { check: 'disk', status: bytes < DISK_FAIL_BYTES ? 'fail' : 'warn', detail, advice };
+  return (bytes < DISK_FAIL_BYTES ? fail : warn)('disk', detail, advice);
 }
 
 /** Whether hidden processes of pipeline steps end with their step on this host. A worker with another PATH or cgroup may differ. */
 export async function checkStepProcesses(): Promise<Finding> {
   const check = 'step processes';
   const { cgroups, subreaper } = await findContainment(process.env['PATH'] ?? '');
-  if (cgroups) return { check, status: 'ok', detail: `each step has a cgroup below ${cgroups}` };
-  if (subreaper) return { check, status: 'ok', detail: `launchers are subreapers, by ${subreaper[0]}` };
+  if (cgroups) return ok(check, `each step has a cgroup below ${cgroups}`);
+  if (subreaper) return ok(check, `launchers are subreapers, by ${subreaper[0]}`);
   const detail = 'a process that leaves the session of its step and clears its environment outlives the step';
   const advice =
     process.platform === 'linux'
       ? 'put perl or python3 on the PATH of the workers, or give them a cgroup to write to (systemd: Delegate=yes)'
       : 'only Linux shows such processes';
-  return { check, status: 'warn', detail, advice };
+  return warn(check, detail, advice);
 }

@@ -7,7 +7,7 @@ import { CommandFailure } from '../failure.js';
 import { isJson } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { toCommandFailure } from '../client/failures.js';
-import { followTask, questionModeOf, reportConnectionState, untilDetached } from './follow.js';
+import { followTask, questionModeOf, reporterOf, untilDetached } from './follow.js';
 import { exitCodeOf, printOutcome } from './outcome.js';
 import type { ReconnectOptions } from '../client/reconnect-policy.js';
 import type { Session } from '../client/session.js';
@@ -64,7 +64,7 @@ export async function followAll(session: Session, command: Command, taskIds: str
   if (open.length > 0) {
     const who = open.length === 1 ? `${open[0]} continues` : `${open.length} operations continue`;
     throw new CommandFailure(
-      `detached; ${who}. Come back with: ${session.hint('watch', open)}`,
+      `detached; ${who}. Come back with: ${session.hint('watch', ...open)}`,
       EXIT.detached,
     );
   }
@@ -99,7 +99,7 @@ class SharedServer {
       onConnectionChange: (why?: string) => {
         const before = this.#troubled;
         this.#troubled += why === undefined ? -1 : 1;
-        if (before === 0 || this.#troubled === 0) reportConnectionState(this.view, why);
+        if (before === 0 || this.#troubled === 0) reporterOf(this.view)(why);
       },
     };
   }

@@ -2,12 +2,14 @@
 import type { Command } from 'commander';
 import PQueue from 'p-queue';
 import { CommandFailure } from '../failure.js';
-import { isJson } from '../client/command.js';
+import { isJson, untilInterrupted } from '../client/command.js';
 import { EXIT } from '../client/exit-codes.js';
 import { QuestionPrompter, type QuestionMode, type QuestionsOptions } from '../questions/open-questions.js';
-import type { ReconnectOptions } from '../client/reconnect-policy.js';
+import { connectionReporter, type ReconnectOptions } from '../client/reconnect-policy.js';
 import type { Session } from '../client/session.js';
 import { isInteractive, createView, type View } from '../terminal/views.js';
+import { say } from '../console.js';
+import { exitCodeOf, printOutcome } from './outcome.js';
 import { watchTask } from './watch.js';
 import { isClosed, type Task } from '../client/wire.js';
 
@@ -18,6 +20,24 @@ export interface FollowOptions {
   view?: View;
 }
 
+/** Prints the token of work that the command itself started, and waits for it. @returns the exit code */
+export async function waitFor(session: Session, command: Command, tool: string, task: Task): Promise<number> {
+  if (!isJson(command)) say(`${tool} runs as ${task.taskId}`);
+  return followToOutcome(session, command, task.taskId, { isKnown: true });
+}
+
+/** Waits for a task and prints its outcome; with --json, every state. @returns the exit code */
+export async function followToOutcome(
+  session: Session,
+  command: Command,
+  taskId: string,
+  options: FollowOptions = {},
+): Promise<number> {
+  const closed = await follow(session, command, taskId, options);
+  if (!isJson(command)) printOutcome(closed);
+  return exitCodeOf(closed);
+}
+
 /** Returns a task once it is closed. With --json, prints every state. @throws CommandFailure `detached`, Unreachable, RpcError */
 export async function follow(
   session: Session,
@@ -26,18 +46,10 @@ export async function follow(
   { isKnown = false, view = createView(isJson(command)) }: FollowOptions = {},
 ): Promise<Task> {
   const closed = await untilDetached(view, ({ signal }, leave) => {
-    const asking = {
-      session,
-      taskId,
-      view,
-      manner: questionModeOf(command),
-      turns: new PQueue({ concurrency: 1 }),
-      isNamed: false,
-    };
-    return followTask(
-      { ...asking, leave },
-      { signal, isKnown, onConnectionChange: (why) => reportConnectionState(view, why) },
-    );
+    const turns = new PQueue({ concurrency: 1 });
+    const manner = questionModeOf(command);
+    const asking = { session, taskId, view, manner, turns, isNamed: false, leave };
+    return followTask(asking, { signal, isKnown, onConnectionChange: reporterOf(view) });
   });
   if (closed) return closed;
   throw new CommandFailure(
@@ -46,20 +58,12 @@ export async function follow(
   );
 }
 
-/** Runs a function with a signal that Ctrl-C aborts. Clears the live lines at the end. */
-export async function untilDetached<T>(
+/** Runs a function until it ends or Ctrl-C detaches. Clears the live lines at the end. */
+export function untilDetached<T>(
   view: View,
   run: (leaving: AbortController, leave: () => void) => Promise<T>,
 ): Promise<T> {
-  const leaving = new AbortController();
-  const leave = () => leaving.abort();
-  process.once('SIGINT', leave);
-  try {
-    return await run(leaving, leave);
-  } finally {
-    process.off('SIGINT', leave);
-    view.hold();
-  }
+  return untilInterrupted((leaving) => run(leaving, () => leaving.abort())).finally(() => view.hold());
 }
 
 /** Shows a task and asks its questions. @returns undefined once the signal is aborted. @throws Unreachable, RpcError */
@@ -87,9 +91,7 @@ export function questionModeOf(command: Command): QuestionMode {
   return isInteractive() ? 'prompt' : 'print';
 }
 
-/** @param why undefined when the server is back */
-export function reportConnectionState(view: View, why: string | undefined): void {
-  view.say(
-    why === undefined ? 'the server is back' : `the server is gone (${why}); the work continues; retrying`,
-  );
+/** Shows changes of the connection in the view. */
+export function reporterOf(view: View): ReconnectOptions['onConnectionChange'] {
+  return connectionReporter((line) => view.say(line), 'the server is gone');
 }

@@ -1,7 +1,8 @@
 /** Changes of a caller's operations, from one list per interval (Temporal limits lists) and reads of older open operations. */
 import { defined } from '../../operations/json/defined.js';
 import { isTerminal, type OperationStatus } from '../../operations/record.js';
-import { listOperations, type OperationPage } from '../client/operation-tools.js';
+import { listOperations } from '../client/operation-tools.js';
+import type { OperationPage } from '../client/plain.js';
 import { pause, ReconnectPolicy, type ReconnectOptions } from '../client/reconnect-policy.js';
 import type { Session } from '../client/session.js';
 import { progressOf, type ListedOperation } from '../client/wire.js';

@@ -1,19 +1,14 @@
 /** Prints a closed task's outcome, and maps it to an exit code. */
 import { printData, say } from '../console.js';
-import type { OperationStatus } from '../../operations/record.js';
 import { EXIT } from '../client/exit-codes.js';
+import { exitCodeOfKind } from '../client/failures.js';
 import { jsonText } from '../terminal/terminal-text.js';
 import { statusNote, temporalUrlOf, type ContentBlock, type Task, type ToolResult } from '../client/wire.js';
 
-export function exitCodeOf(task: Task): number {
-  return task.status === 'completed' ? EXIT.ok : (EXIT_CODES[task.status] ?? EXIT.failed);
+/** Names of statuses are also error kinds. */
+export function exitCodeOf({ status }: Task): number {
+  return status === 'completed' ? EXIT.ok : exitCodeOfKind(status);
 }
-
-const EXIT_CODES: Partial<Record<OperationStatus, number>> = {
-  canceled: EXIT.canceled,
-  timed_out: EXIT.timedOut,
-  expired: EXIT.notFound,
-};
 
 /** Prints a result on standard output, any other outcome on standard error. */
 export function printOutcome(task: Task): void {

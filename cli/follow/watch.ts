@@ -2,8 +2,7 @@
 import { RpcError } from '../client/connection.js';
 import { ReconnectPolicy, pause, type ReconnectOptions } from '../client/reconnect-policy.js';
 import type { Session } from '../client/session.js';
-import { asTask } from '../client/task.js';
-import { isClosed, type ProtocolTask, type Task } from '../client/wire.js';
+import { asTask, isClosed, type ProtocolTask, type Task } from '../client/wire.js';
 
 /** Reads the task after this silence of a subscription, to detect dead connections. */
 const SILENCE_MS = 30_000;

@@ -110,8 +110,8 @@ export function answerInstructions(
   return [
     ...escapedLines(`question ${key}: ${message ?? question.method}`),
     ...choices,
-    `  answer:  ${session.hint('answer', token, [key, ...(fields.length ? fields : ['--content={}'])])}`,
-    `  decline: ${session.hint('answer', token, [key, '--decline'])}`,
+    `  answer:  ${session.hint('answer', token, key, ...(fields.length ? fields : ['--content={}']))}`,
+    `  decline: ${session.hint('answer', token, key, '--decline')}`,
   ];
 }
 

@@ -1,6 +1,7 @@
 /** The open questions of a task. Asks each once in a terminal, else prints it once with how to answer it. */
 import type PQueue from 'p-queue';
 import { answerInstructions, sendAnswers } from './answers.js';
+import { ask } from './questions.js';
 import { toCommandFailure } from '../client/failures.js';
 import type { Session } from '../client/session.js';
 import type { View } from '../terminal/views.js';
@@ -79,7 +80,6 @@ export class QuestionPrompter {
 
   async #prompt(key: string, question: InputRequest, gone: AbortSignal): Promise<void> {
     const { session, taskId, isNamed, leave } = this.options;
-    const { ask } = await import('./questions.js');
     while (!gone.aborted) {
       const response = await ask(question, gone, isNamed ? taskId : undefined);
       if (response === 'left') return leave();

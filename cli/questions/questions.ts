@@ -54,6 +54,20 @@ export async function ask(
   return { action, content };
 }
 
+/** Asks several questions in turn. @returns their responses by key; undefined if one got none */
+export async function askAll(
+  questions: Record<string, InputRequest>,
+  gone: AbortSignal = new AbortController().signal,
+): Promise<Record<string, InputResponse> | undefined> {
+  const responses: Record<string, InputResponse> = {};
+  for (const [key, question] of Object.entries(questions)) {
+    const response = await ask(question, gone);
+    if (typeof response === 'string') return undefined;
+    responses[key] = response;
+  }
+  return responses;
+}
+
 async function askField(
   name: string,
   schema: JsonSchema,

@@ -39,7 +39,7 @@ function hasEnoughRoom(room: number, rows: string[][], lastWidth: number, width:
 }
 
 /** Wraps a text between words into lines of at most `room` columns. A longer word gets its own line. */
-function wrapText(text: string, room: number): string[] {
+export function wrapText(text: string, room: number): string[] {
   const lines: string[] = [];
   let line = '';
   for (const word of text.split(' ')) {

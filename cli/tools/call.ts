@@ -7,6 +7,7 @@ import { EXIT } from '../client/exit-codes.js';
 import { usageFailure } from '../client/failures.js';
 import { parseExactJson, propertiesOf } from './schema-values.js';
 import type { Session } from '../client/session.js';
+import { askAll } from '../questions/questions.js';
 import { oneLine } from '../terminal/table.js';
 import { isInteractive } from '../terminal/views.js';
 import type { CallAnswer, InputRequest, InputResponse } from '../client/wire.js';
@@ -55,27 +56,11 @@ export async function callTool(
     const { inputRequests = {}, requestState } = answer;
     if (Object.keys(inputRequests).length > 0 && !(asks && isInteractive()))
       throw unasked(name, inputRequests);
-    answers = {
-      inputResponses: await askFirst(name, inputRequests, signal),
-      requestState,
-    };
+    const inputResponses = await askAll(inputRequests, signal);
+    if (!inputResponses) throw new CommandFailure(`${name}: nothing was started`, EXIT.detached);
+    answers = { inputResponses, requestState };
   }
   throw new CommandFailure(`${name}: still asking after ${MAX_ROUNDS} rounds; nothing was started`);
-}
-
-async function askFirst(
-  name: string,
-  inputRequests: Record<string, InputRequest>,
-  signal: AbortSignal,
-): Promise<Record<string, InputResponse>> {
-  const responses: Record<string, InputResponse> = {};
-  const { ask } = await import('../questions/questions.js');
-  for (const [key, question] of Object.entries(inputRequests)) {
-    const response = await ask(question, signal);
-    if (typeof response === 'string') throw new CommandFailure(`${name}: nothing was started`, EXIT.detached);
-    responses[key] = response;
-  }
-  return responses;
 }
 
 function unasked(name: string, inputRequests: Record<string, InputRequest>): CommandFailure {

@@ -8,14 +8,8 @@ import type { ToolDeclaration } from '../client/wire.js';
 
 /** Limits in a schema, in display order. */
 const LIMITS = [
-  'minimum',
-  'maximum',
-  'exclusiveMinimum',
-  'exclusiveMaximum',
-  'minLength',
-  'maxLength',
-  'pattern',
-  'format',
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+  ...['minLength', 'maxLength', 'pattern', 'format'],
 ];
 
 /** Maximum width, in columns. */
@@ -44,10 +38,8 @@ export function toolHelp(tool: ToolDeclaration): string {
 }
 
 function usageOf({ flag, schema }: ToolFlag): string {
-  if (choicesOf(schema)) return `${flag} <${describeExpected(schema)}>`;
-  const types = typesOf(schema);
-  if (types.join() === 'boolean') return `${flag}, --no-${flag.slice(2)}`;
-  return `${flag} <${describeExpected(schema)}>`;
+  const isSwitch = !choicesOf(schema) && typesOf(schema).join() === 'boolean';
+  return isSwitch ? `${flag}, --no-${flag.slice(2)}` : `${flag} <${describeExpected(schema)}>`;
 }
 
 function describe({ schema, isRequired }: ToolFlag): string {

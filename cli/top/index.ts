@@ -5,6 +5,8 @@ import type { ChangesFilter } from '../follow/operation-changes.js';
 import { readLog, readSteps } from '../client/operation-tools.js';
 import type { Session } from '../client/session.js';
 import type { LogAnswer, OperationSteps, Task } from '../client/wire.js';
+import { sendAnswers } from '../questions/answers.js';
+import { ask } from '../questions/questions.js';
 import { capacity, detailsFrame, firstShown, listFrame, type FrameContext } from './frame.js';
 import { Operations } from './operations.js';
 import { Screen } from './screen.js';
@@ -192,10 +194,6 @@ class Top {
         this.#notice = `${token}: no question is open`;
         return;
       }
-      const [{ ask }, { sendAnswers }] = await Promise.all([
-        import('../questions/questions.js'),
-        import('../questions/answers.js'),
-      ]);
       this.#screen.leave();
       try {
         for (const [key, question] of Object.entries(inputRequests)) {

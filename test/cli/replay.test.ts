@@ -331,7 +331,7 @@ describe('what is no history of this build', () => {
 
   test('no Temporal that can be reached is said so', async () => {
     const ended = await replay([token], FIXTURES, { TEMPORAL_ADDRESS: '127.0.0.1:1' });
-    expect(ended.stderr).toContain("Temporal can't be reached");
+    expect(ended.stderr).toContain('no Temporal at 127.0.0.1:1');
     expect(ended.code).toBe(3);
   });
 });

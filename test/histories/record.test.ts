@@ -46,9 +46,9 @@ beforeAll(async () => {
   client = stack.client;
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/settings/index.js');
-  const { Replays } = await built('cli/replay/replays.js');
-  ({ linesOf } = await built('cli/replay/report.js'));
-  replays = await Replays.start(await loadSettings({ project: PROJECT }), 60);
+  const replaying = await built('cli/replay/replays.js');
+  ({ linesOf } = replaying);
+  replays = await replaying.Replays.start(await loadSettings({ project: PROJECT }), 60);
 }, PROCESSES_MS);
 afterAll(async () => {
   await replays?.close();

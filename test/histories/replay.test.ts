@@ -20,9 +20,9 @@ let linesOf: (report: object) => string[];
 beforeAll(async () => {
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/settings/index.js');
-  const { Replays } = await built('cli/replay/replays.js');
-  ({ linesOf } = await built('cli/replay/report.js'));
-  replays = await Replays.start(await loadSettings({ project: PROJECT }), PROCESSES_MS / 2_000);
+  const replaying = await built('cli/replay/replays.js');
+  ({ linesOf } = replaying);
+  replays = await replaying.Replays.start(await loadSettings({ project: PROJECT }), PROCESSES_MS / 2_000);
 });
 afterAll(() => replays?.close());
 

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { toOperationSteps } from '../../cli/terminal/plain.js';
+import { toOperationSteps } from '../../cli/client/plain.js';
 import { eventually } from '../stack/cli-process.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';

@@ -1,10 +1,12 @@
 import { InvalidArgumentError, type Command } from 'commander';
 import { SEARCH_ATTRIBUTES } from '../../../operations/wire/index.js';
-import type { CheckResult } from '../../conformance/fixture.js';
-import { isJson, wholeNumber } from '../../client/command.js';
+import { unusableSearchAttributes } from '../../../platform/temporal/search-attributes.js';
+import { addJsonFlag, isJson, wholeNumber } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
+import type { CheckResult } from '../../conformance/fixture.js';
+import { runConformance } from '../../conformance/run.js';
 import { print, printJson } from '../../console.js';
-import { withTemporal } from '../../with-temporal.js';
+import { runOnTemporal } from '../../with-temporal.js';
 
 const DEFAULT_LIMIT_SECONDS = 30;
 const LEVELS = ['1', '2', '3', '4'];
@@ -19,34 +21,23 @@ cancels them with Temporal's client alone, and prints a line for each requiremen
 Exit code: 0 when all requirements are met, 1 when one isn't, 2 for wrong usage, 3 when Temporal can't be reached.`;
 
 export function define(command: Command): void {
-  command
-    .option('--level <number>', 'highest level to check, 1 to 4', level, 4)
+  addJsonFlag(command)
+    .option('--level <number>', 'highest level to check, 1 to 4', levelNumber, 4)
     .option('--timeout-seconds <number>', 'longest wait for a change', wholeNumber, DEFAULT_LIMIT_SECONDS)
-    .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
-  command.action(() => check(command));
-}
-
-async function check(command: Command): Promise<void> {
-  const { level, timeoutSeconds } = command.opts<{ level: number; timeoutSeconds: number }>();
-  await withTemporal(command, async (client, { taskQueue }) => {
-    const [{ runConformance }, { unusableSearchAttributes }] = await Promise.all([
-      import('../../conformance/run.js'),
-      import('../../../platform/temporal/search-attributes.js'),
-    ]);
+  runOnTemporal(command, async (client, { taskQueue }) => {
+    const { level, timeoutSeconds } = command.opts<{ level: number; timeoutSeconds: number }>();
     const unusable = await unusableSearchAttributes(client.workflowService, client.options.namespace);
-    const options = {
-      client,
-      taskQueue,
-      limitMs: timeoutSeconds * 1000,
-      searchAttributes: unusable.every(({ name }) => name !== SEARCH_ATTRIBUTES.status),
-    };
+    const searchAttributes = unusable.every(({ name }) => name !== SEARCH_ATTRIBUTES.status);
+    const options = { client, taskQueue, limitMs: timeoutSeconds * 1000, searchAttributes };
     const results = await runConformance(options, level);
     const failed = results.filter(({ problem }) => problem !== undefined);
-    if (isJson(command)) printJson({ ok: failed.length === 0, level, checks: results.map(withOutcome) });
-    else {
+    if (isJson(command)) {
+      const checks = results.map((result) => ({ ok: result.problem === undefined, ...result }));
+      printJson({ ok: failed.length === 0, level, checks });
+    } else {
       for (const result of results) print(line(result));
-      if (!options.searchAttributes) print('not checked: LonghaulStatus, which the namespace lacks');
+      if (!searchAttributes) print('not checked: LonghaulStatus, which the namespace lacks');
       print(`${results.length} checks up to level ${level}, ${failed.length} failed`);
     }
     process.exitCode = failed.length === 0 ? EXIT.ok : EXIT.failed;
@@ -58,11 +49,7 @@ function line({ level, workflow, requirement, problem }: CheckResult): string {
   return problem === undefined ? head : `${head}: ${problem}`;
 }
 
-function withOutcome(result: CheckResult) {
-  return { ok: result.problem === undefined, ...result };
-}
-
-function level(text: string): number {
+function levelNumber(text: string): number {
   if (!LEVELS.includes(text)) throw new InvalidArgumentError('expected 1, 2, 3 or 4.');
   return Number(text);
 }

@@ -1,14 +1,16 @@
-import type { Client } from '@temporalio/client';
+import { Client } from '@temporalio/client';
 import { Option, type Command } from 'commander';
 import type { Settings } from '../../../platform/settings/index.js';
-import type { Selection } from '../../discover/plan.js';
-import { isJson, wholeNumber } from '../../client/command.js';
+import { addJsonFlag, collect, isJson, since, timeOfSince, wholeNumber } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { usageFailure } from '../../client/failures.js';
-import { since } from '../../follow/since.js';
 import { print, printJson, say } from '../../console.js';
+import { draftAll, type Draft } from '../../discover/draft-all.js';
+import { findTypes } from '../../discover/find-types.js';
+import { filtersOf, planOf, TemporalReads, type Selection } from '../../discover/temporal-reads.js';
 import { CommandFailure } from '../../failure.js';
-import { withTemporal } from '../../with-temporal.js';
+import { confirm } from '../../questions/prompts.js';
+import { runOnTemporal } from '../../with-temporal.js';
 
 const DEFAULT_RUNS = 5;
 const WEEK_SECONDS = 7 * 24 * 3600;
@@ -31,7 +33,7 @@ the credentials or limits calls, 4 when there is no such namespace or no run.`;
 interface DiscoverFlags {
   namespace?: string;
   since: number | string;
-  type: string[];
+  type?: string[];
   taskQueue?: string;
   runs: number;
   query?: boolean;
@@ -41,18 +43,14 @@ interface DiscoverFlags {
 }
 
 export function define(command: Command): void {
-  command
+  addJsonFlag(command)
     .option('--namespace <name>', 'namespace to read (default: the one that Longhaul is connected to)')
     .addOption(
       new Option('--since <time>', 'runs started since then: 2026-11-21, or an age such as 12h or 30d')
         .argParser(since)
         .default(WEEK_SECONDS, '7d'),
     )
-    .addOption(
-      new Option('--type <name>', 'only this workflow type; repeatable')
-        .argParser((name, names: string[]) => [...names, name])
-        .default([], 'all'),
-    )
+    .option('--type <name>', 'only this workflow type; repeatable (default: all)', collect)
     .option('--task-queue <name>', 'only runs on this task queue')
     .option('--runs <number>', 'histories to read of each type', wholeNumber, DEFAULT_RUNS)
     .option(
@@ -62,13 +60,10 @@ export function define(command: Command): void {
     .option('--output <folder>', 'write a file for each type there (default: print them)')
     .option('--force', 'overwrite files of tools over the same types')
     .option('--yes', 'read without asking')
-    .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
-  command.action(() =>
-    withTemporal(command, (client, settings) =>
-      // Commander gives --task-queue, which is also a setting's flag, to the program.
-      discover(client, settings, command.optsWithGlobals<DiscoverFlags>(), isJson(command)),
-    ),
+  runOnTemporal(command, (client, settings) =>
+    // Commander gives --task-queue, which is also a setting's flag, to the program.
+    discover(client, settings, command.optsWithGlobals<DiscoverFlags>(), isJson(command)),
   );
 }
 
@@ -78,47 +73,44 @@ async function discover(
   flags: DiscoverFlags,
   json: boolean,
 ): Promise<void> {
-  const [{ planOf }, { TemporalReads }, { findTypes }] = await Promise.all([
-    import('../../discover/plan.js'),
-    import('../../discover/temporal-reads.js'),
-    import('../../discover/find-types.js'),
-  ]);
   if (flags.force && flags.output === undefined)
     throw usageFailure('--force: expected --output, since nothing is written without it');
   const now = new Date();
   const selection: Selection = {
-    since: timeOf(flags.since, now),
+    since: timeOfSince(flags.since, now),
     types: [...new Set(flags.type)],
     taskQueue: flags.taskQueue,
     runs: flags.runs,
     asksWorkers: flags.query === true,
   };
-  const client = await inNamespace(connected, flags.namespace);
-  const { namespace } = client.options;
+  const { connection } = connected;
+  const { namespace = connected.options.namespace } = flags;
+  const isOther = namespace !== connected.options.namespace;
+  const client = isOther ? new Client({ connection, namespace }) : connected;
   if (!(await confirmed(planOf(namespace, addressOf(client), selection), flags))) return;
-  const found = await findTypes(new TemporalReads(client), selection, say);
-  if (found.types.length === 0) throw nothingFound(namespace, selection, found.longhauls);
-  const { draftAll } = await import('../../discover/draft-all.js');
-  const drafts = draftAll(found.types, settings, flags, {
-    ...{ namespace, since: selection.since, now, isLimited: found.isLimited },
-    ...(namespace === connected.options.namespace ? {} : { otherNamespace: namespace }),
-  });
-  if (json)
-    printJson({
-      ...{ namespace, since: selection.since, runs: found.runs, isLimited: found.isLimited },
-      ...{ leftOut: found.leftOut, drafts },
-    });
-  else if (flags.output === undefined)
-    for (const { file, yaml } of drafts) print(`---\n# File: ${file}\n${yaml.trimEnd()}`);
-  else
-    for (const { file, tool, type, isWritten } of drafts)
-      print(
-        isWritten
-          ? `${file}: tool ${tool}, over ${type}`
-          : `${file}: kept, since it is there already; --force overwrites it with the draft for ${type}`,
-      );
-  if (found.isLimited) say('There are more runs; --since, --type and --task-queue choose others.');
-  if (found.leftOut.length > 0) say(`No draft for ${found.leftOut.join(', ')}; --type chooses them.`);
+  const { types, runs, longhauls, isLimited, leftOut } = await findTypes(
+    new TemporalReads(client),
+    selection,
+    say,
+  );
+  if (types.length === 0) throw nothingFound(namespace, selection, longhauls);
+  const otherNamespace = isOther ? namespace : undefined;
+  const source = { namespace, otherNamespace, since: selection.since, now, isLimited };
+  const drafts = draftAll(types, settings, flags, source);
+  if (json) printJson({ namespace, since: selection.since, runs, isLimited, leftOut, drafts });
+  else for (const draft of drafts) print(flags.output === undefined ? textOf(draft) : outcomeOf(draft));
+  if (isLimited) say('There are more runs; --since, --type and --task-queue choose others.');
+  if (leftOut.length > 0) say(`No draft for ${leftOut.join(', ')}; --type chooses them.`);
+}
+
+function textOf({ file, yaml }: Draft): string {
+  return `---\n# File: ${file}\n${yaml.trimEnd()}`;
+}
+
+function outcomeOf({ file, tool, type, isWritten }: Draft): string {
+  return isWritten
+    ? `${file}: tool ${tool}, over ${type}`
+    : `${file}: kept, since it is there already; --force overwrites it with the draft for ${type}`;
 }
 
 /** Shows what would be read, and asks whether to read it. @throws CommandFailure without a terminal, unless `yes` is set */
@@ -127,38 +119,19 @@ async function confirmed(plan: string[], { yes }: DiscoverFlags): Promise<boolea
   if (yes) return true;
   if (!process.stdin.isTTY || !process.stderr.isTTY)
     throw usageFailure('expected --yes, since there is no terminal to ask on; nothing was read');
-  const { confirm } = await import('../../questions/prompts.js');
   if ((await confirm({ message: 'Continue?', initialValue: false })) === true) return true;
   say('Nothing was read.');
   return false;
-}
-
-/** ISO 8601. */
-function timeOf(given: number | string, now: Date): string {
-  const time = typeof given === 'number' ? new Date(now.getTime() - given * 1_000) : new Date(given);
-  if (!Number.isNaN(time.getTime())) return time.toISOString();
-  throw usageFailure(`--since: expected a time such as 2026-11-21T12:00:00Z; got ${given}`);
-}
-
-async function inNamespace(connected: Client, namespace: string | undefined): Promise<Client> {
-  if (namespace === undefined || namespace === connected.options.namespace) return connected;
-  const { Client: NamespaceClient } = await import('@temporalio/client');
-  return new NamespaceClient({ connection: connected.connection, namespace });
 }
 
 function addressOf({ connection }: Client): string {
   return (connection as { options?: { address?: string } }).options?.address ?? 'its address';
 }
 
-function nothingFound(namespace: string, { since, types, taskQueue }: Selection, longhauls: number) {
-  const filters = [
-    `since ${since}`,
-    ...(types.length > 0 ? [`of ${types.join(', ')}`] : []),
-    ...(taskQueue === undefined ? [] : [`on the task queue ${taskQueue}`]),
-  ].join(', ');
+function nothingFound(namespace: string, selection: Selection, longhauls: number): CommandFailure {
   const own = longhauls > 0 ? `; ${longhauls} of Longhaul itself were left out` : '';
   return new CommandFailure(
-    `the namespace "${namespace}" has no run ${filters}${own}; --since takes an earlier time`,
+    `the namespace "${namespace}" has no run ${filtersOf(selection)}${own}; --since takes an earlier time`,
     EXIT.notFound,
   );
 }

@@ -1,21 +1,28 @@
 import { readdirSync, existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
+import { isToolFile, parseToolFile } from '../../../external-workflows/parse.js';
+import { ITEMS } from '../../../operations/documentation/items.js';
+import { parsePipelineFile } from '../../../pipelines/parse.js';
+import { loadTool } from '../../../platform/project/code.js';
+import { filesOf as codeOf } from '../../../platform/project/index.js';
+import { formatProjectProblem } from '../../../platform/project/problems.js';
+import { yamlFolders, yamlPaths } from '../../../platform/project/tools.js';
+import { addJsonFlag, isJson } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
-import { print, printJson } from '../../console.js';
-import { CommandFailure } from '../../failure.js';
+import { usageFailure } from '../../client/failures.js';
+import { print, printJson, shortestPath } from '../../console.js';
 import { settingsOf } from '../../settings-flags.js';
-import { shortestPath } from '../../shortest-path.js';
 
 export function define(command: Command): void {
-  command.argument('[files...]').option('--json', 'print JSON, for programs');
+  addJsonFlag(command).argument('[files...]');
   command.action(async (operands: string[]) => {
-    const { json } = command.opts<{ json?: boolean }>();
     const files: Linted[] = [];
     // Sequential: a file loaded twice concurrently would be evaluated twice.
-    for (const path of await filesOf(command, operands)) files.push(await lint(path));
+    for (const path of await filesOf(command, operands))
+      files.push(/\.ya?ml$/i.test(path) ? lintYaml(path) : await lintTool(path));
     const ok = files.every((file) => file.findings.length === 0);
-    if (json) printJson({ ok, files });
+    if (isJson(command)) printJson({ ok, files });
     else for (const file of files) printLinted(file);
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
   });
@@ -39,11 +46,9 @@ async function filesOf(command: Command, operands: string[]): Promise<string[]> 
   if (operands.length > 0) {
     const files = operands.flatMap(filesAt);
     if (files.length > 0) return files;
-    throw new CommandFailure(`no file of a tool or pipeline in ${operands.join(', ')}`, EXIT.usage);
+    throw usageFailure(`no file of a tool or pipeline in ${operands.join(', ')}`);
   }
   const settings = await settingsOf(command);
-  const { filesOf: codeOf } = await import('../../../platform/project/index.js');
-  const { yamlFolders, yamlPaths } = await import('../../../platform/project/tools.js');
   const yaml = yamlFolders(settings).flatMap(({ path }) => yamlPaths(path));
   return [...codeOf('tools', settings), ...yaml].map(shortestPath);
 }
@@ -61,21 +66,13 @@ function filesAt(path: string): string[] {
     });
 }
 
-function lint(path: string): Promise<Linted> {
-  return /\.ya?ml$/i.test(path) ? lintYaml(path) : lintTool(path);
-}
-
-async function lintYaml(file: string): Promise<Linted> {
-  const { isToolFile, parseToolFile } = await import('../../../external-workflows/parse.js');
-  const { parsePipelineFile } = await import('../../../pipelines/parse.js');
+function lintYaml(file: string): Linted {
   const { value, problems, gaps } = isToolFile(file) ? parseToolFile(file) : parsePipelineFile(file);
   const findings = [...problems, ...gaps].map(({ line, column, message }) => ({ line, column, message }));
   return { file, ...(value && 'name' in value ? { tool: value.name } : {}), findings };
 }
 
 async function lintTool(file: string): Promise<Linted> {
-  const { loadTool } = await import('../../../platform/project/code.js');
-  const { ITEMS } = await import('../../../operations/documentation/items.js');
   try {
     const { name, gaps } = await loadTool(resolve(file));
     const findings = gaps.map(({ item, field, expected, got = 'missing' }) => ({
@@ -89,6 +86,5 @@ async function lintTool(file: string): Promise<Linted> {
 
 function printLinted({ file, tool, findings }: Linted): void {
   if (findings.length === 0) print(`${file}: ok, tool ${tool}`);
-  for (const { line, column, message } of findings)
-    print(`${[file, line, column].filter((part) => part !== undefined).join(':')}: ${message}`);
+  for (const finding of findings) print(formatProjectProblem({ path: file, ...finding }));
 }

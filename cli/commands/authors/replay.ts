@@ -1,25 +1,38 @@
 import { existsSync } from 'node:fs';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Client } from '@temporalio/client';
+import { isSealed, RunTokens } from '../../../engine/external/run-tokens.js';
+import { listApiKeys } from '../../../mcp-server/auth/key-store.js';
 import { counted } from '../../../operations/json/counted.js';
-import type { Tools } from '../../../platform/project/tools.js';
+import { principalOf } from '../../../operations/principal.js';
+import { ANONYMOUS } from '../../../operations/wire/index.js';
+import { loadSecret } from '../../../platform/home/secret.js';
+import { createLogger } from '../../../platform/observe/log.js';
 import type { Settings } from '../../../platform/settings/index.js';
-import type { FoundOperation, SelectedHistory } from '../../replay/histories.js';
-import type { Report } from '../../replay/report.js';
-import { isJson, wholeNumber, withErrorReporting } from '../../client/command.js';
+import { findWorkflow } from '../../../platform/temporal/find-workflow.js';
+import { GRPC, isGrpcError, temporalMessage } from '../../../platform/temporal/grpc-errors.js';
+import { addJsonFlag, isJson, runReporting, wholeNumber } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { usageFailure } from '../../client/failures.js';
-import { principalOfFlags } from '../../client/principal-flags.js';
+import { addPrincipalFlags, principalOfFlags, type PrincipalFlags } from '../../client/principal-flags.js';
 import { exitOnceWritten, print, printJson, say } from '../../console.js';
 import { CommandFailure } from '../../failure.js';
+import { loadTools } from '../../load-tools.js';
+import {
+  findOperation,
+  historiesOf,
+  historiesOfQuery,
+  type FoundOperation,
+  type SelectedHistory,
+} from '../../replay/histories.js';
+import { linesOf, Replays, type Report } from '../../replay/replays.js';
 import { settingsOf } from '../../settings-flags.js';
+import { withTemporal } from '../../with-temporal.js';
 
 const DEFAULT_LIMIT = 100;
 const DEFAULT_TIMEOUT_SECONDS = 60;
 /** Default port of Node.js's inspector. */
 const INSPECT_PORT = 9_229;
-/** Limit for connecting to Temporal. */
-const CONNECT_LIMIT_MS = 5_000;
 
 const HELP = `
 Runs the code of this build, Longhaul's workflows and the project's, over histories as a worker does that takes over an open
@@ -33,13 +46,11 @@ function that did it. Nothing is changed, and no activity runs.
 Exit code: 0 when all histories fit, 1 when one doesn't, 2 for wrong usage, 3 when Temporal can't be reached, 4 when it has no
 such workflow.`;
 
-interface ReplayFlags {
+interface ReplayFlags extends PrincipalFlags {
   query?: string;
   limit: number;
   timeoutSeconds: number;
   inspect?: number | true;
-  tenant?: string;
-  subject?: string;
 }
 
 export function define(command: Command): void {
@@ -52,12 +63,10 @@ export function define(command: Command): void {
       '--inspect [port]',
       `wait for a debugger, which stops before each replay (default port: ${INSPECT_PORT})`,
       portNumber,
-    )
-    .option('--tenant <name>', 'tenant of the caller whose tokens they are (default: default)')
-    .option('--subject <name>', 'that caller; without it, callers without authentication')
-    .option('--json', 'print JSON, for programs')
-    .addHelpText('after', HELP);
-  command.action((targets: string[]) => withErrorReporting(command, () => replay(command, targets)));
+    );
+  addPrincipalFlags(command, 'whose tokens they are');
+  addJsonFlag(command).addHelpText('after', HELP);
+  runReporting(command, (targets: string[]) => replay(command, targets));
 }
 
 async function replay(command: Command, targets: readonly string[]): Promise<void> {
@@ -66,15 +75,12 @@ async function replay(command: Command, targets: readonly string[]): Promise<voi
     throw usageFailure(
       'expected tokens or files, or --query; got ' + (flags.query ? 'both' : 'none of them'),
     );
-  const settings = await settingsOf(command);
   const reports: Report[] = [];
-  const show = async (report: Report) => {
+  const show = (report: Report) => {
     reports.push(report);
-    if (isJson(command)) return;
-    const { linesOf } = await import('../../replay/report.js');
-    for (const line of linesOf(report)) print(line);
+    if (!isJson(command)) for (const line of linesOf(report)) print(line);
   };
-  const isCut = await replayAll(settings, targets, flags, show);
+  const isCut = await replayAll(await settingsOf(command), targets, flags, show);
   const ok = reports.every(({ fits }) => fits);
   if (isJson(command)) printJson({ ok, isLimited: isCut, histories: reports });
   else summarize(reports);
@@ -89,31 +95,27 @@ async function replayAll(
   settings: Settings,
   targets: readonly string[],
   { query, limit, timeoutSeconds, inspect, ...caller }: ReplayFlags,
-  show: (report: Report) => Promise<void>,
+  show: (report: Report) => void,
 ): Promise<boolean> {
-  const [{ Replays }, { historiesOf, historiesOfQuery }] = await Promise.all([
-    import('../../replay/replays.js'),
-    import('../../replay/histories.js'),
-  ]);
-  const files = targets.filter(isFile);
-  const tokens = targets.filter((target) => !isFile(target));
+  const files = targets.filter(existsSync);
+  const tokens = targets.filter((target) => !existsSync(target));
   const missing = tokens.find((token) => /\.json(\.gz)?$/.test(token));
   if (missing !== undefined)
     throw usageFailure(`${missing}: expected a file with a history; there is no such file`);
   const replays = await Replays.start(settings, timeoutSeconds, inspect === true ? INSPECT_PORT : inspect);
   try {
-    for (const file of files) await show(await replays.ofFile(file));
+    for (const file of files) show(await replays.ofFile(file));
     if (query === undefined && tokens.length === 0) return false;
     return await withTemporal(settings, async (client) => {
       let left = limit;
       const showAll = async (histories: AsyncIterable<SelectedHistory>) => {
         for await (const selected of histories) {
           if (left-- === 0) return true;
-          await show(await replays.of(selected));
+          show(await replays.of(selected));
         }
         return false;
       };
-      if (query !== undefined) return showAll(historiesOfQuery(client, query));
+      if (query !== undefined) return showAll(historiesOfQuery(client, query)).catch(asQueryFailure);
       for (const token of tokens) {
         const found = await findTarget(client, settings, token, caller);
         if (await showAll(historiesOf(found.client, found.workflowId))) return true;
@@ -125,6 +127,11 @@ async function replayAll(
   }
 }
 
+function asQueryFailure(error: unknown): never {
+  if (!isGrpcError(error, GRPC.invalidArgument)) throw error;
+  throw usageFailure(`--query: expected a query of Temporal's visibility; got ${temporalMessage(error)}`);
+}
+
 /**
  * An operation by its token or workflow ID. Without a caller's name, the token may be any caller's with an API key of this home.
  *
@@ -134,18 +141,14 @@ async function findTarget(
   client: Client,
   settings: Settings,
   target: string,
-  caller: { tenant?: string; subject?: string },
+  caller: PrincipalFlags,
 ): Promise<FoundOperation> {
-  const [{ findOperation }, { isSealed, RunTokens }, { loadSecret }, { findWorkflow }] = await Promise.all([
-    import('../../replay/histories.js'),
-    import('../../../engine/external/run-tokens.js'),
-    import('../../../platform/home/secret.js'),
-    import('../../../platform/temporal/find-workflow.js'),
-  ]);
   const isNamed = caller.tenant !== undefined || caller.subject !== undefined;
-  const principals = isNamed ? [await principalOfFlags(caller)] : await knownPrincipals(settings);
+  const principals = isNamed
+    ? [principalOfFlags(caller)]
+    : [...new Set([ANONYMOUS, ...listApiKeys(settings.keysFolder).map(principalOf)])];
   // Tools say in which namespace adopted runs are; no other token needs them.
-  const tools = isSealed(target) ? await toolsOf(settings) : undefined;
+  const tools = isSealed(target) ? await loadTools(settings, createLogger('replay', 'silent')) : undefined;
   const tokens = new RunTokens(loadSecret(settings.home), tools);
   const found = await findOperation(client, target, principals, tokens);
   if (found) return found;
@@ -157,77 +160,12 @@ async function findTarget(
   );
 }
 
-async function knownPrincipals({ keysFolder }: Settings): Promise<string[]> {
-  const [{ listApiKeys }, { principalOf }, { ANONYMOUS }] = await Promise.all([
-    import('../../../mcp-server/auth/key-store.js'),
-    import('../../../operations/principal.js'),
-    import('../../../operations/wire/index.js'),
-  ]);
-  return [...new Set([ANONYMOUS, ...listApiKeys(keysFolder).map(principalOf)])];
-}
-
-async function toolsOf(settings: Settings): Promise<Tools> {
-  const [{ loadTools }, { createLogger }] = await Promise.all([
-    import('../../load-tools.js'),
-    import('../../../platform/observe/log.js'),
-  ]);
-  return loadTools(settings, createLogger('replay', 'silent'));
-}
-
 /** @throws InvalidArgumentError */
 function portNumber(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     throw new InvalidArgumentError('expected a port from 1 to 65535.');
   return port;
-}
-
-function isFile(target: string): boolean {
-  return existsSync(target);
-}
-
-async function withTemporal<T>(settings: Settings, work: (client: Client) => Promise<T>): Promise<T> {
-  const [
-    { Client },
-    { connectTemporal },
-    { createLogger },
-    { dataConverterOf },
-    { readableMemos },
-    { openStorage },
-    errors,
-  ] = await Promise.all([
-    import('@temporalio/client'),
-    import('../../../platform/temporal/connect.js'),
-    import('../../../platform/observe/log.js'),
-    import('../../../platform/temporal/data-converter.js'),
-    import('../../../platform/temporal/memo.js'),
-    import('../../../platform/storage/index.js'),
-    import('../../../platform/temporal/grpc-errors.js'),
-  ]);
-  const { home } = settings;
-  const limit = AbortSignal.timeout(CONNECT_LIMIT_MS);
-  const temporal = await connectTemporal(home, createLogger('replay', 'silent'), limit).catch(() => {
-    throw new CommandFailure(
-      `Temporal can't be reached: none runs in ${home}, and none at TEMPORAL_ADDRESS`,
-      EXIT.unreachable,
-    );
-  });
-  const { current: connection, namespace } = temporal;
-  try {
-    const dataConverter = dataConverterOf(openStorage(settings));
-    const interceptors = { workflow: [readableMemos(dataConverter)] };
-    return await work(new Client({ connection, namespace, dataConverter, interceptors }));
-  } catch (error) {
-    if (errors.isGrpcError(error, errors.GRPC.invalidArgument))
-      throw usageFailure(
-        `--query: expected a query of Temporal's visibility; got ${errors.temporalMessage(error)}`,
-      );
-    if (errors.isUnreachable(error) || errors.isDenied(error))
-      throw new CommandFailure(errors.temporalMessage(error), EXIT.unreachable);
-    throw error;
-  } finally {
-    await temporal.close();
-  }
 }
 
 function summarize(reports: readonly Report[]): void {

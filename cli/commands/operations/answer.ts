@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, runAgainstServer } from '../../client/command.js';
+import { addClientFlags, collect, isJson, runAgainstServer } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { usageFailure } from '../../client/failures.js';
-import type { AnswerFlags } from '../../questions/answers.js';
 import type { Session } from '../../client/session.js';
 import type { InputRequest, InputResponse } from '../../client/wire.js';
 import { print, printJson } from '../../console.js';
 import { CommandFailure } from '../../failure.js';
+import { answerInstructions, responseFrom, sendAnswers, type AnswerFlags } from '../../questions/answers.js';
+import { askAll } from '../../questions/questions.js';
+import { isInteractive } from '../../terminal/views.js';
 
 export function define(command: Command): void {
   addClientFlags(command)
@@ -19,11 +21,10 @@ export function define(command: Command): void {
   runAgainstServer(command, async (session, token: string, key: string | undefined) => {
     const open = await openQuestions(session, token, key);
     const responses = await respond(session, command, token, open);
-    const { sendAnswers } = await import('../../questions/answers.js');
     const { lines, isRefused } = await sendAnswers(session, token, responses);
     if (isJson(command)) printJson(await session.task(token));
     else print(lines.join('\n'));
-    return isRefused ? EXIT.failed : EXIT.ok;
+    if (isRefused) return EXIT.failed;
   });
 }
 
@@ -33,10 +34,9 @@ async function openQuestions(
   token: string,
   key: string | undefined,
 ): Promise<Record<string, InputRequest>> {
-  const task = await session.task(token);
-  const { inputRequests = {} } = task;
+  const { inputRequests = {}, status } = await session.task(token);
   const keys = Object.keys(inputRequests);
-  if (keys.length === 0) throw new CommandFailure(`${token}: no question is open; it is ${task.status}`);
+  if (keys.length === 0) throw new CommandFailure(`${token}: no question is open; it is ${status}`);
   if (key === undefined) return inputRequests;
   const question = inputRequests[key];
   if (!question)
@@ -50,31 +50,20 @@ async function respond(
   token: string,
   open: Record<string, InputRequest>,
 ): Promise<Record<string, InputResponse>> {
-  const { answerInstructions, responseFrom } = await import('../../questions/answers.js');
   const entries = Object.entries(open);
-  const [first] = entries;
-  const response = responseFrom(command.opts<AnswerFlags>(), first![1]);
+  const [[firstKey, first]] = entries as [[string, InputRequest]];
+  const response = responseFrom(command.opts<AnswerFlags>(), first);
   if (response) {
-    if (entries.length === 1) return { [first![0]]: response };
+    if (entries.length === 1) return { [firstKey]: response };
     throw usageFailure(
       `${token}: expected a key, since several questions are open: ${Object.keys(open).join(', ')}`,
     );
   }
-  const { isInteractive } = await import('../../terminal/views.js');
   if (!isInteractive() || isJson(command)) {
     const lines = entries.flatMap(([key, question]) => answerInstructions(session, token, key, question));
     throw usageFailure(`${token}: expected an answer; got none\n${lines.join('\n')}`);
   }
-  const { ask } = await import('../../questions/questions.js');
-  const responses: Record<string, InputResponse> = {};
-  for (const [key, question] of entries) {
-    const answer = await ask(question, new AbortController().signal);
-    if (typeof answer === 'string') throw new CommandFailure(`${token}: nothing was answered`, EXIT.detached);
-    responses[key] = answer;
-  }
+  const responses = await askAll(open);
+  if (!responses) throw new CommandFailure(`${token}: nothing was answered`, EXIT.detached);
   return responses;
-}
-
-function collect(word: string, before: string[] = []): string[] {
-  return [...before, word];
 }

@@ -1,8 +1,10 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, runAgainstServer } from '../../client/command.js';
+import { addClientFlags, printOutput, runAgainstServer } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
+import { callOperationTool } from '../../client/operation-tools.js';
 import type { Session } from '../../client/session.js';
-import { print, printJson } from '../../console.js';
+import { isClosed } from '../../client/wire.js';
+import { exitCodeOf } from '../../follow/outcome.js';
 
 export function define(command: Command): void {
   addClientFlags(command)
@@ -13,10 +15,7 @@ export function define(command: Command): void {
     let failure: Error | undefined;
     for (const token of tokens) {
       try {
-        exitCode = Math.max(
-          exitCode,
-          await cancel(session, token, { json: isJson(command), force: Boolean(command.opts()['force']) }),
-        );
+        exitCode = Math.max(exitCode, await cancel(session, command, token));
       } catch (error) {
         // Still cancel the others.
         failure ??= error as Error;
@@ -28,28 +27,21 @@ export function define(command: Command): void {
 }
 
 /** @returns the exit code */
-async function cancel(
-  session: Session,
-  token: string,
-  { json, force }: { json: boolean; force: boolean },
-): Promise<number> {
-  const [{ isClosed }, { exitCodeOf }] = await Promise.all([
-    import('../../client/wire.js'),
-    import('../../follow/outcome.js'),
-  ]);
+async function cancel(session: Session, command: Command, token: string): Promise<number> {
   const task = await session.task(token);
-  if (!isClosed(task))
-    await (force ? end(session, token) : session.request('tasks/cancel', { taskId: token }));
-  const after = isClosed(task) ? task : await session.task(token);
-  if (json) printJson(after);
-  else if (isClosed(task)) print(`${token} is ${task.status} already`);
-  else if (isClosed(after)) print(`${token} is ${after.status}`);
-  else print(`cancel requested; see how it ends with: ${session.hint('watch', token)}`);
-  // Canceling an operation that is already canceled is a success.
-  return isClosed(task) && task.status !== 'canceled' ? exitCodeOf(task) : EXIT.ok;
-}
-
-async function end(session: Session, token: string): Promise<unknown> {
-  const { callOperationTool } = await import('../../client/operation-tools.js');
-  return callOperationTool(session, 'operation_cancel', { token, force: true });
+  if (isClosed(task)) {
+    printOutput(command, task, () => `${token} is ${task.status} already`);
+    // Canceling an operation that is already canceled is a success.
+    return task.status === 'canceled' ? EXIT.ok : exitCodeOf(task);
+  }
+  if (command.opts<{ force?: boolean }>().force)
+    await callOperationTool(session, 'operation_cancel', { token, force: true });
+  else await session.request('tasks/cancel', { taskId: token });
+  const after = await session.task(token);
+  printOutput(command, after, () =>
+    isClosed(after)
+      ? `${token} is ${after.status}`
+      : `cancel requested; see how it ends with: ${session.hint('watch', token)}`,
+  );
+  return EXIT.ok;
 }

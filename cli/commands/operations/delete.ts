@@ -1,20 +1,13 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, runAgainstServer } from '../../client/command.js';
-import { EXIT } from '../../client/exit-codes.js';
-import { print, printJson } from '../../console.js';
+import { addClientFlags, printOutput, runAgainstServer } from '../../client/command.js';
+import { callOperationTool } from '../../client/operation-tools.js';
+
+const HELP = '\nAn open operation is refused: cancel it first. What is deleted is gone for good.\n';
 
 export function define(command: Command): void {
-  addClientFlags(command)
-    .argument('<token>')
-    .addHelpText(
-      'after',
-      '\nAn open operation is refused: cancel it first. What is deleted is gone for good.\n',
-    );
+  addClientFlags(command).argument('<token>').addHelpText('after', HELP);
   runAgainstServer(command, async (session, token: string) => {
-    const { callOperationTool } = await import('../../client/operation-tools.js');
-    const deleted = await callOperationTool(session, 'operation_delete', { token });
-    if (isJson(command)) printJson(deleted);
-    else print(`${token} is deleted`);
-    return EXIT.ok;
+    const { output } = await callOperationTool(session, 'operation_delete', { token });
+    printOutput(command, output, () => `${token} is deleted`);
   });
 }

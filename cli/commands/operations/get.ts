@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { print, printJson, say, writeBytes } from '../../console.js';
-import { addClientFlags, isJson, runAgainstServer } from '../../client/command.js';
-import { EXIT } from '../../client/exit-codes.js';
-import type { ListedUnsaved } from '../../client/artifacts.js';
-import { CommandFailure } from '../../failure.js';
+import { listArtifacts, openArtifact, saveTo, type ListedArtifacts } from '../../client/jobs-api.js';
+import { addClientFlags, isJson, printOutput, runAgainstServer } from '../../client/command.js';
+import { usageFailure } from '../../client/failures.js';
+import { printJson, say, writeBytes } from '../../console.js';
+import { oneLine, textTable } from '../../terminal/table.js';
 
 /** Type of an empty folder. */
 const FOLDER_TYPE = 'inode/directory';
@@ -16,25 +16,16 @@ export function define(command: Command): void {
     .option('-o, --output <file>', 'where to write it (default: standard output)');
   runAgainstServer(command, async (session, token: string, name: string | undefined) => {
     const { output } = command.opts<{ output?: string }>();
-    const { listArtifacts, openArtifact, saveTo } = await import('../../client/artifacts.js');
     if (name === undefined) {
       const listed = await listArtifacts(session, token);
-      const { artifacts, unsaved = [] } = listed;
-      if (isJson(command)) printJson(listed);
-      else {
-        print(artifacts.length ? await tableOf(artifacts) : 'No files.');
-        if (unsaved.length) print(`\nNot saved:\n${await tableOfUnsaved(unsaved)}`);
-      }
-      return EXIT.ok;
+      return printOutput(command, listed, () => textOf(listed));
     }
-    if (output === undefined && process.stdout.isTTY)
-      throw new CommandFailure(
-        `-o: expected a file, since standard output is a terminal: ${session.hint('get', token, [name, `--output=${name.split('/').at(-1)}`])}`,
-        EXIT.usage,
-      );
     if (output === undefined) {
-      await writeBytes(await openArtifact(session, token, name));
-      return EXIT.ok;
+      if (!process.stdout.isTTY) return writeBytes(await openArtifact(session, token, name));
+      const file = `--output=${name.split('/').at(-1)}`;
+      throw usageFailure(
+        `-o: expected a file, since standard output is a terminal: ${session.hint('get', token, name, file)}`,
+      );
     }
     const { artifacts } = await listArtifacts(session, token);
     const listed = artifacts.find((one) => one.name === name);
@@ -42,19 +33,18 @@ export function define(command: Command): void {
     else await saveTo(output, await openArtifact(session, token, name), listed?.executable);
     if (isJson(command)) printJson({ artifact: name, file: output });
     else say(`${name} is in ${output}`);
-    return EXIT.ok;
   });
 }
 
-async function tableOf(artifacts: { name: string; bytes?: number; content_type: string }[]): Promise<string> {
-  const { oneLine, textTable } = await import('../../terminal/table.js');
-  return textTable([
-    ['NAME', 'BYTES', 'TYPE'],
-    ...artifacts.map(({ name, bytes, content_type }) => [oneLine(name), String(bytes ?? ''), content_type]),
+function textOf({ artifacts, unsaved = [] }: ListedArtifacts): string {
+  const files = artifacts.map(({ name, bytes, content_type }) => [
+    oneLine(name),
+    String(bytes ?? ''),
+    content_type,
   ]);
-}
-
-async function tableOfUnsaved(unsaved: ListedUnsaved[]): Promise<string> {
-  const { oneLine, textTable } = await import('../../terminal/table.js');
-  return textTable(unsaved.map(({ job, path, reason }) => [oneLine(job), oneLine(path), oneLine(reason)]));
+  const lost = unsaved.map(({ job, path, reason }) => [job, path, reason].map(oneLine));
+  return [
+    files.length ? textTable([['NAME', 'BYTES', 'TYPE'], ...files]) : 'No files.',
+    ...(lost.length ? ['', 'Not saved:', textTable(lost)] : []),
+  ].join('\n');
 }

@@ -1,11 +1,13 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, runAgainstServer, wholeNumber } from '../../client/command.js';
+import { addClientFlags, isJson, runAgainstServer, untilInterrupted, wholeNumber } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { usageFailure } from '../../client/failures.js';
-import type { LogRequest } from '../../terminal/logs.js';
+import { connectionReporter, ReconnectPolicy } from '../../client/reconnect-policy.js';
 import type { Session } from '../../client/session.js';
 import { say } from '../../console.js';
 import { CommandFailure } from '../../failure.js';
+import { LogWriter } from '../../terminal/log-writer.js';
+import { followLogs, showLog, type LogRequest } from '../../terminal/logs.js';
 
 const HELP = `
 For a pipeline, STEP is job/2, "job/Step name", test[3]/1, or a job. Without it: the running step, else the failed
@@ -38,45 +40,27 @@ export function define(command: Command): void {
     const { tail, from, to, pattern } = command.opts<LogFlags>();
     if (tail !== undefined && (from ?? to) !== undefined)
       throw usageFailure("--tail: can't be used with --from or --to");
-    return logs(session, command, { token, step, tail, from, to, pattern });
+    await logs(session, command, { token, step, tail, from, to, pattern });
   });
 }
 
-async function logs(session: Session, command: Command, request: LogRequest): Promise<number> {
-  const [{ followLogs, showLog }, { LogWriter }, { ReconnectPolicy }] = await Promise.all([
-    import('../../terminal/logs.js'),
-    import('../../terminal/log-writer.js'),
-    import('../../client/reconnect-policy.js'),
-  ]);
+async function logs(session: Session, command: Command, request: LogRequest): Promise<void> {
   const { follow: isFollowed = false, numbers = false } = command.opts<LogFlags>();
   const writer = new LogWriter({ json: isJson(command), numbers, isTerminal: process.stdout.isTTY });
-  const leaving = new AbortController();
-  const { signal } = leaving;
-  const onConnectionChange = (reason?: string) =>
-    say(
-      reason === undefined
-        ? 'the server is back'
-        : `logs can't be read (${reason}); the work continues; retrying`,
-    );
-  const link = {
-    session,
-    signal,
-    reconnects: new ReconnectPolicy({ signal, isKnown: false, onConnectionChange }),
-  };
-  const leave = () => leaving.abort(new CommandFailure('left', EXIT.detached));
-  process.once('SIGINT', leave);
-  try {
-    if (isFollowed) {
-      const operation = await followLogs(link, request, writer);
+  const isDetached = await untilInterrupted(async ({ signal }) => {
+    const onConnectionChange = connectionReporter(say, "logs can't be read");
+    const reconnects = new ReconnectPolicy({ signal, isKnown: false, onConnectionChange });
+    const link = { session, signal, reconnects };
+    try {
+      if (!isFollowed) await showLog(link, request, writer, false);
+      const operation = isFollowed ? await followLogs(link, request, writer) : undefined;
       if (operation?.closedAt !== undefined && !isJson(command)) say(`the operation is ${operation.status}`);
-    } else await showLog(link, request, writer, false);
-  } finally {
-    process.off('SIGINT', leave);
-    await writer.end();
-  }
-  if (!signal.aborted) return EXIT.ok;
-  throw new CommandFailure(
-    `detached; ${request.token} continues. Come back with: ${session.hint('logs', request.token, isFollowed ? ['--follow'] : [])}`,
-    EXIT.detached,
-  );
+    } finally {
+      await writer.end();
+    }
+    return signal.aborted;
+  });
+  if (!isDetached) return;
+  const hint = session.hint('logs', request.token, ...(isFollowed ? ['--follow'] : []));
+  throw new CommandFailure(`detached; ${request.token} continues. Come back with: ${hint}`, EXIT.detached);
 }

@@ -1,10 +1,14 @@
 import { Option, type Command } from 'commander';
-import { addClientFlags, isJson, runAgainstServer } from '../../client/command.js';
+import { readPartial } from '../../client/jobs-api.js';
+import { addClientFlags, isJson, printOutput, runAgainstServer } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
-import type { Session } from '../../client/session.js';
-import { print, printJson } from '../../console.js';
-import { jsonText } from '../../terminal/terminal-text.js';
+import { isClosed } from '../../client/wire.js';
+import { printJson } from '../../console.js';
 import { CommandFailure } from '../../failure.js';
+import { follow } from '../../follow/follow.js';
+import { exitCodeOf, printOutcome } from '../../follow/outcome.js';
+import { jsonText } from '../../terminal/terminal-text.js';
+import { createQuietView } from '../../terminal/views.js';
 
 export function define(command: Command): void {
   addClientFlags(command)
@@ -16,48 +20,25 @@ export function define(command: Command): void {
       ),
     );
   runAgainstServer(command, async (session, token: string) => {
-    const [{ isClosed }, { exitCodeOf, printOutcome }] = await Promise.all([
-      import('../../client/wire.js'),
-      import('../../follow/outcome.js'),
-    ]);
-    const options = command.opts<{ wait?: boolean; partial?: boolean }>();
+    const { wait, partial: isPartial } = command.opts<{ wait?: boolean; partial?: boolean }>();
     let task = await session.task(token);
-    if (options.partial) {
-      await printPartial(session, token, { isLine: isJson(command), isOpen: !isClosed(task) });
-      return EXIT.ok;
+    if (isPartial) {
+      const partial = await readPartial(session, token);
+      if (partial !== undefined) return printOutput(command, { token, partial }, () => jsonText(partial, 2));
+      throw isClosed(task)
+        ? new CommandFailure(`${token}: no partial result`)
+        : new CommandFailure(`${token}: no partial result yet`, EXIT.unfinished);
     }
     if (!isClosed(task)) {
-      if (!options.wait) {
+      if (!wait)
         throw new CommandFailure(
-          `${token}: no result yet, it is ${task.status}; wait for it with: ${session.hint('result', token, ['--wait'])}`,
+          `${token}: no result yet, it is ${task.status}; wait for it with: ${session.hint('result', token, '--wait')}`,
           EXIT.unfinished,
         );
-      }
-      const [{ follow }, { createQuietView }] = await Promise.all([
-        import('../../follow/follow.js'),
-        import('../../terminal/views.js'),
-      ]);
       task = await follow(session, command, token, { isKnown: true, view: createQuietView(isJson(command)) });
     }
     if (isJson(command)) printJson(task);
     else printOutcome(task);
     return exitCodeOf(task);
   });
-}
-
-/** @throws CommandFailure if there is none, Unreachable */
-async function printPartial(
-  session: Session,
-  token: string,
-  { isLine, isOpen }: { isLine: boolean; isOpen: boolean },
-): Promise<void> {
-  const { readPartial } = await import('../../client/artifacts.js');
-  const partial = await readPartial(session, token);
-  if (partial === undefined)
-    throw new CommandFailure(
-      `${token}: no partial result${isOpen ? ' yet' : ''}`,
-      isOpen ? EXIT.unfinished : EXIT.failed,
-    );
-  if (isLine) printJson({ token, partial });
-  else print(jsonText(partial, 2));
 }

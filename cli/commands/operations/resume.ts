@@ -1,10 +1,7 @@
 import type { Command } from 'commander';
-import { addClientFlags, runAgainstServer } from '../../client/command.js';
-
-interface ResumeFlags {
-  from?: string;
-  detach?: boolean;
-}
+import { addClientFlags, printOutput, runAgainstServer } from '../../client/command.js';
+import { callOperationTool, readSteps } from '../../client/operation-tools.js';
+import { waitFor } from '../../follow/follow.js';
 
 export function define(command: Command): void {
   addClientFlags(command)
@@ -15,19 +12,14 @@ export function define(command: Command): void {
     )
     .option('--detach', 'print the new token at once, without waiting')
     .addHelpText('after', '\nIt continues as a new operation. Ctrl-C detaches: the work continues.\n');
-  runAgainstServer(command, async (session, token: string) => {
-    const [{ callOperationTool, readSteps }, { printToken, waitFor }] = await Promise.all([
-      import('../../client/operation-tools.js'),
-      import('../../follow/wait.js'),
-    ]);
-    const { from, detach: isDetached } = command.opts<ResumeFlags>();
-    const resumed = await callOperationTool<{ token: string }>(session, 'operation_resume', {
-      token,
-      from,
-    });
-    const task = await session.task(resumed.token);
-    if (isDetached) return printToken(command, task);
-    const { tool } = await readSteps(session, resumed.token);
+  runAgainstServer(command, async (session, earlier: string) => {
+    const { from, detach } = command.opts<{ from?: string; detach?: boolean }>();
+    const args = { token: earlier, from };
+    const { output } = await callOperationTool<{ token: string }>(session, 'operation_resume', args);
+    const { token } = output;
+    const task = await session.task(token);
+    if (detach) return printOutput(command, task, () => token);
+    const { tool } = await readSteps(session, token);
     return waitFor(session, command, tool, task);
   });
 }

@@ -1,8 +1,16 @@
 import { Option, type Command } from 'commander';
-import { addClientFlags, isJson, runAgainstServer } from '../../client/command.js';
-import type { Session } from '../../client/session.js';
+import { median } from '../../../operations/estimate.js';
+import { OPERATION_TOOL_PREFIX } from '../../../operations/tool/index.js';
+import { addClientFlags, isJson, printOutput, runAgainstServer } from '../../client/command.js';
+import { EXIT } from '../../client/exit-codes.js';
 import { usageFailure } from '../../client/failures.js';
+import { getJobsApi } from '../../client/jobs-api.js';
+import { listOperations } from '../../client/operation-tools.js';
+import type { Session } from '../../client/session.js';
+import type { ListedOperation } from '../../client/wire.js';
 import { print, printJson, say } from '../../console.js';
+import { CommandFailure } from '../../failure.js';
+import { oneLine, textTable } from '../../terminal/table.js';
 
 const NONE = 'The server has no tools.';
 
@@ -19,21 +27,16 @@ export function define(command: Command): void {
     const { estimates, format } = command.opts<{ estimates?: true; format?: string }>();
     if (tool !== undefined && (estimates || format !== undefined))
       throw usageFailure('--estimates and --format are for all tools: leave the name out');
-    if (format !== undefined) return printDefinitions(session, format);
-    const json = isJson(command);
-    await (tool !== undefined
-      ? document(session, tool, json)
-      : estimates
-        ? compare(session, json)
-        : list(session, json));
-    return 0;
+    if (format !== undefined) printJson(await definitions(session, format));
+    else if (tool !== undefined) await document(session, command, tool);
+    else if (estimates) await compare(session, command);
+    else await list(session, command);
   });
 }
 
-async function list(session: Session, json: boolean): Promise<void> {
+async function list(session: Session, command: Command): Promise<void> {
   const { tools, problems } = await session.listTools();
-  if (json) return printJson({ tools, ...(problems.length > 0 ? { problems } : {}) });
-  const { oneLine, textTable } = await import('../../terminal/table.js');
+  if (isJson(command)) return printJson({ tools, ...(problems.length > 0 ? { problems } : {}) });
   const rows = tools.map(({ name, title, description }) => [
     name,
     oneLine((description ?? title ?? '').split('\n')[0]!),
@@ -42,27 +45,86 @@ async function list(session: Session, json: boolean): Promise<void> {
   for (const problem of problems) say(`problem: ${problem}`);
 }
 
-async function compare(session: Session, json: boolean): Promise<void> {
-  const [{ compareEstimates, estimatesTable }, { OPERATION_TOOL_PREFIX }] = await Promise.all([
-    import('../../tools/estimates.js'),
-    import('../../../operations/tool/index.js'),
-  ]);
+async function definitions({ url }: Session, format: string): Promise<unknown> {
+  return (await getJobsApi(url, `v1/tools?format=${format}`, 'application/json')).json();
+}
+
+async function document({ url }: Session, command: Command, tool: string): Promise<void> {
+  const path = `v1/tools/${encodeURIComponent(tool)}`;
+  const type = isJson(command) ? 'application/json' : 'text/markdown';
+  const response = await getJobsApi(url, path, type).catch((error: unknown) => {
+    const isUnknown = error instanceof CommandFailure && error.exitCode === EXIT.notFound;
+    throw isUnknown ? usageFailure(error.message) : error;
+  });
+  if (isJson(command)) printJson(await response.json());
+  else print((await response.text()).trimEnd());
+}
+
+/** Number of completed operations to read, latest first, and the server's page size. */
+const LOOKED_AT = 500;
+const PAGE_LIMIT = 100;
+const RUNS_EACH = 20;
+
+/** A completed run. Durations exclude people's time to answer. */
+interface ComparedRun {
+  token: string;
+  estimateSeconds: number;
+  tookSeconds: number;
+}
+
+interface ToolEstimates extends Medians {
+  tool: string;
+  runs: ComparedRun[];
+}
+
+/** Medians over the runs; missing without runs. */
+interface Medians {
+  estimateSeconds?: number;
+  tookSeconds?: number;
+  /** Deviation of the estimates, as a fraction of the actual duration. */
+  off?: number;
+}
+
+/** Compares the latest runs of each tool with their estimates. */
+async function compare(session: Session, command: Command): Promise<void> {
   const tools = await session.tools();
   const names = tools.map(({ name }) => name).filter((name) => !name.startsWith(OPERATION_TOOL_PREFIX));
-  const estimates = await compareEstimates(session, names);
-  if (json) return printJson({ estimates });
-  print(estimates.length ? estimatesTable(estimates) : NONE);
+  const runs = new Map<string, ComparedRun[]>(names.map((tool) => [tool, []]));
+  for await (const { token, tool, estimateSeconds, workedSeconds } of completed(session)) {
+    const known = runs.get(tool);
+    if (known && known.length < RUNS_EACH && estimateSeconds !== undefined && workedSeconds !== undefined)
+      known.push({ token, estimateSeconds, tookSeconds: workedSeconds });
+  }
+  const estimates = [...runs].map(([tool, each]) => ({ tool, ...medians(each), runs: each }));
+  printOutput(command, { estimates }, () => (estimates.length ? tableOf(estimates) : NONE));
 }
 
-async function printDefinitions({ url }: Session, format: string): Promise<number> {
-  const { fetchJobsApi } = await import('../../tools/tool-docs.js');
-  printJson(JSON.parse(await fetchJobsApi(url, `v1/tools?format=${format}`, 'application/json')));
-  return 0;
+function tableOf(estimates: ToolEstimates[]): string {
+  const seconds = (value: number | undefined) => (value === undefined ? '-' : `${value.toPrecision(3)}s`);
+  const rows = estimates.map(({ tool, runs, estimateSeconds, tookSeconds, off }) => [
+    ...[tool, String(runs.length), seconds(estimateSeconds), seconds(tookSeconds)],
+    off === undefined ? '-' : `${Math.round(off * 100)}%`,
+  ]);
+  return textTable([['TOOL', 'RUNS', 'ESTIMATE', 'TOOK', 'OFF'], ...rows]);
 }
 
-async function document({ url }: Session, tool: string, json: boolean): Promise<void> {
-  const { fetchToolDocs } = await import('../../tools/tool-docs.js');
-  const text = await fetchToolDocs(url, tool, json ? 'application/json' : 'text/markdown');
-  if (json) return printJson(JSON.parse(text));
-  print(text.trimEnd());
+async function* completed(session: Session): AsyncGenerator<ListedOperation> {
+  let cursor: string | undefined;
+  for (let count = 0; count < LOOKED_AT; count += PAGE_LIMIT) {
+    const filter = { status: 'completed' as const, limit: PAGE_LIMIT, cursor };
+    const { operations, nextCursor } = await listOperations(session, filter);
+    yield* operations;
+    if (nextCursor === undefined) return;
+    cursor = nextCursor;
+  }
+}
+
+function medians(runs: ComparedRun[]): Medians {
+  if (runs.length === 0) return {};
+  const offs = runs.map((run) => Math.abs(run.estimateSeconds - run.tookSeconds) / run.tookSeconds);
+  return {
+    estimateSeconds: median(runs.map(({ estimateSeconds }) => estimateSeconds)),
+    tookSeconds: median(runs.map(({ tookSeconds }) => tookSeconds)),
+    off: median(offs),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { addClientFlags, runAgainstServer, wholeNumber } from '../../client/command.js';
 import { usageFailure } from '../../client/failures.js';
+import { runTop } from '../../top/index.js';
 
 const HELP = `
 Keys: up and down select, o or Enter opens, a answers, c cancels, Esc goes back, q quits. Questions are on top.
@@ -14,13 +15,12 @@ export function define(command: Command): void {
     .addHelpText('after', HELP);
   runAgainstServer(
     command,
-    async (session) => {
+    (session) => {
       const { tool, everyone, interval } = command.opts<{
         tool?: string;
         everyone?: boolean;
         interval: number;
       }>();
-      const { runTop } = await import('../../top/index.js');
       return runTop(session, { tool, everyone }, interval * 1_000);
     },
     async () => {

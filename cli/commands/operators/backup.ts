@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { checkReadable } from '../../../platform/home/index.js';
-import { isJson, withErrorReporting } from '../../client/command.js';
-import { print, printJson, say } from '../../console.js';
+import { backupBytes, createBackup } from '../../../stack/backup/create.js';
+import { addJsonFlag, isJson, printOutput, runReporting } from '../../client/command.js';
+import { say } from '../../console.js';
 import { settingsOf } from '../../settings-flags.js';
 
 const HELP = `
@@ -13,26 +14,24 @@ own.
   longhaul restore longhaul-2026-11-25.tar.gz --home /srv/longhaul`;
 
 export function define(command: Command): void {
-  command
-    .argument('<target>', 'new file, .tar.gz, or new folder')
-    .option('--json', 'print JSON, for programs')
-    .addHelpText('after', HELP);
-  command.action((target: string) =>
-    withErrorReporting(command, async () => {
-      const settings = await settingsOf(command);
-      checkReadable(settings.home);
-      process.umask(0o077);
-      const { backupBytes, createBackup } = await import('../../../stack/backup/create.js');
-      const manifest = await createBackup(settings, target, say);
-      const bytes = await backupBytes(target);
-      if (isJson(command)) return printJson({ target, targetBytes: bytes, ...manifest });
-      const { files, hasSecret } = manifest;
-      print(`${target}: ${files} files of ${settings.home}, ${(bytes / 1024 ** 2).toFixed(1)} MiB`);
-      say(
-        hasSecret
-          ? 'It has the secret, results and logs of the home: keep it private.'
-          : 'It has no secret: keep LONGHAUL_SECRET apart, or sessions, cursors and signatures are invalid after a restore.',
-      );
-    }),
-  );
+  addJsonFlag(command).argument('<target>', 'new file, .tar.gz, or new folder').addHelpText('after', HELP);
+  runReporting(command, async (target: string) => {
+    const settings = await settingsOf(command);
+    checkReadable(settings.home);
+    process.umask(0o077);
+    const manifest = await createBackup(settings, target, say);
+    const bytes = await backupBytes(target);
+    const size = `${(bytes / 1024 ** 2).toFixed(1)} MiB`;
+    printOutput(
+      command,
+      { target, targetBytes: bytes, ...manifest },
+      () => `${target}: ${manifest.files} files of ${settings.home}, ${size}`,
+    );
+    if (isJson(command)) return;
+    say(
+      manifest.hasSecret
+        ? 'It has the secret, results and logs of the home: keep it private.'
+        : 'It has no secret: keep LONGHAUL_SECRET apart, or sessions, cursors and signatures are invalid after a restore.',
+    );
+  });
 }

@@ -1,30 +1,29 @@
 import type { Command } from 'commander';
 import type { Settings } from '../../../platform/settings/index.js';
-import { addClientFlags, isJson, withErrorReporting } from '../../client/command.js';
-import type { Finding } from '../../doctor/storage-check.js';
+import { mcpUrl } from '../../../stack/readiness.js';
+import { addClientFlags, isJson, runReporting } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
+import { serverUrlOf } from '../../client/session.js';
 import { print, printJson } from '../../console.js';
+import type { Finding } from '../../doctor/finding.js';
+import * as checks from '../../doctor/index.js';
+import { checkStorageAnswers } from '../../doctor/storage-check.js';
 import { settingsOf } from '../../settings-flags.js';
+import { oneLine, textTable } from '../../terminal/table.js';
 
 export function define(command: Command): void {
-  addClientFlags(command);
-  command.option('--fix', 'create missing search attributes in the namespace');
-  const run = async () => {
+  addClientFlags(command).option('--fix', 'create missing search attributes in the namespace');
+  runReporting(command, async () => {
     const findings = await examine(command);
     const ok = findings.every(({ status }) => status !== 'fail');
     if (isJson(command)) printJson({ ok, findings });
-    else await printFindings(findings);
+    else print(tableOf(findings));
     process.exitCode = ok ? EXIT.ok : EXIT.failed;
-  };
-  command.action(() => withErrorReporting(command, run));
+  });
 }
 
 async function examine(command: Command): Promise<Finding[]> {
-  const [settings, checks, storage] = await Promise.all([
-    settingsOf(command),
-    import('../../doctor/index.js'),
-    import('../../doctor/storage-check.js'),
-  ]);
+  const settings = await settingsOf(command);
   // A server from --url may be on another machine, so local checks don't apply.
   const isNamed = command.getOptionValueSource('url') !== undefined;
   const groups = await Promise.all([
@@ -34,7 +33,7 @@ async function examine(command: Command): Promise<Finding[]> {
       : [
           checks.checkHome(settings),
           checks.checkDisk(settings),
-          storage.checkStorageAnswers(settings),
+          checkStorageAnswers(settings),
           checks.checkBinary(settings),
           checks.checkDatabase(settings),
           checks.checkStepProcesses(),
@@ -47,21 +46,16 @@ async function examine(command: Command): Promise<Finding[]> {
 
 /** With an unreadable home, which is its own finding, the server's address comes from the settings. */
 async function urlOf(command: Command, settings: Settings): Promise<URL> {
-  const [{ serverUrlOf }, { mcpUrl }] = await Promise.all([
-    import('../../client/session.js'),
-    import('../../../stack/readiness.js'),
-  ]);
   return serverUrlOf(command).catch((error: Error) => {
     if (error.name !== 'HomeError') throw error;
     return new URL(mcpUrl(settings));
   });
 }
 
-async function printFindings(findings: Finding[]): Promise<void> {
-  const { oneLine, textTable } = await import('../../terminal/table.js');
+function tableOf(findings: Finding[]): string {
   const rows = findings.flatMap(({ status, check, detail, advice }) => [
     [status, check, oneLine(detail)],
     ...(advice ? [['', '', `-> ${oneLine(advice)}`]] : []),
   ]);
-  print(textTable(rows));
+  return textTable(rows);
 }

@@ -1,9 +1,11 @@
 import type { Client } from '@temporalio/client';
 import type { Command } from 'commander';
+import { checkStorage, openStorage, storageErrorIn, storageName } from '../../../platform/storage/index.js';
 import type { Settings } from '../../../platform/settings/index.js';
-import { isJson, withErrorReporting } from '../../client/command.js';
+import { addJsonFlag, isJson, runReporting } from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { print, printJson } from '../../console.js';
+import { checkNamedValues, checkStorageOfWorkers } from '../../doctor/storage-check.js';
 import { CommandFailure } from '../../failure.js';
 import { settingsOf } from '../../settings-flags.js';
 import { withTemporal } from '../../with-temporal.js';
@@ -15,43 +17,33 @@ another storage.
 `;
 
 export function define(storage: Command): void {
-  const check = storage
-    .command('check')
+  const check = addJsonFlag(storage.command('check'))
     .description('write a value, read it back, create it once only, list it and delete it')
     .option('--operations', 'also look for each large value that open and kept operations name')
-    .option('--json', 'print JSON, for programs')
     .addHelpText('after', HELP);
-  check.action(() =>
-    check.opts<{ operations?: boolean }>().operations
-      ? withTemporal(check, (client, settings) => runCheck(check, settings, client))
-      : withErrorReporting(check, async () => runCheck(check, await settingsOf(check))),
-  );
+  runReporting(check, async () => {
+    const settings = await settingsOf(check);
+    if (!check.opts<{ operations?: boolean }>().operations) return runCheck(check, settings);
+    await withTemporal(settings, (client) => runCheck(check, settings, client));
+  });
 }
 
 async function runCheck(command: Command, settings: Settings, client?: Client): Promise<void> {
-  const [{ checkStorage, openStorage, storageName, storageErrorIn }, operations] = await Promise.all([
-    import('../../../platform/storage/index.js'),
-    import('../../doctor/storage-check.js'),
-  ]);
   const name = storageName(settings);
   const storage = openStorage(settings);
   const examine = async () => ({
     ...(await checkStorage(storage, name)),
     ...(client && {
-      workers: await operations.checkStorageOfWorkers(client, settings),
-      named: await operations.checkNamedValues(client, storage),
+      workers: await checkStorageOfWorkers(client, settings),
+      named: await checkNamedValues(client, storage),
     }),
   });
-  const {
-    id,
-    ms,
-    workers = [],
-    named,
-  } = await examine().catch((error: unknown) => {
+  const checked = await examine().catch((error: unknown) => {
     const trouble = storageErrorIn(error);
     if (!trouble) throw error;
     throw new CommandFailure(trouble.message, trouble.retryable ? EXIT.unreachable : EXIT.failed);
   });
+  const { id, ms, workers = [], named } = checked;
   if (isJson(command)) printJson({ storage: name, id, ms, ...(named && { workers, ...named }) });
   else {
     print(`${name}: storage ${id} works; checked in ${ms} ms`);

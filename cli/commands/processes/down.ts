@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
 import { checkReadable } from '../../../platform/home/index.js';
+import { down } from '../../../stack/down.js';
 import { print } from '../../console.js';
 import { settingsOf } from '../../settings-flags.js';
 
 export function define(command: Command): void {
   command.action(async () => {
-    const [{ home }, { down }] = await Promise.all([settingsOf(command), import('../../../stack/down.js')]);
+    const { home } = await settingsOf(command);
     checkReadable(home);
     await down(home, print);
   });

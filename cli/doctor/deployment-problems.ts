@@ -1,6 +1,7 @@
 /** Problems of a deployment, for `longhaul deploy status` and `longhaul doctor`. */
 import { openOn, setCurrentCommand } from '../../platform/temporal/deployments.js';
 import type { DeploymentReport, VersionReport } from '../../platform/temporal/deployment-report.js';
+import { counted } from '../../operations/json/counted.js';
 import { shellWord } from '../../platform/home/program.js';
 
 export interface DeploymentProblem {
@@ -51,15 +52,11 @@ function strandedProblem(
   const retired = status === 'retired' ? ', which is retired' : '';
   return {
     detail:
-      `${operations(openOperations)} ${openOperations === 1 ? 'needs' : 'need'} a worker of build ${buildId}${retired}; ` +
+      `${counted(openOperations, 'open operation')} ${openOperations === 1 ? 'needs' : 'need'} a worker of build ${buildId}${retired}; ` +
       `none polls the task queue ${taskQueue}`,
     advice:
       'start one of that release; or move them to the current build, if its code replays them: temporal workflow ' +
       `update-options --namespace ${shellWord(namespace)} --query "${query}" --reason upgrade --yes ` +
       '--versioning-override-behavior auto_upgrade',
   };
-}
-
-function operations(count: number): string {
-  return `${count} open operation${count === 1 ? '' : 's'}`;
 }

@@ -1,4 +1,4 @@
-/** Reads artifacts and partial results of any size from the server's HTTP jobs API. */
+/** Reads from the server's HTTP jobs API, beside the MCP endpoint: artifacts and partial results of any size, documentation. */
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -20,21 +20,19 @@ export interface ListedArtifact {
   url: string;
 }
 
-/** A file of a pipeline's job that couldn't be saved. */
-export interface ListedUnsaved {
-  job: string;
-  /** Path in the workspace, or the pattern. */
-  path: string;
-  reason: string;
+export interface ListedArtifacts {
+  artifacts: ListedArtifact[];
+  /** Files of a pipeline's jobs that couldn't be saved, each with its path in the workspace, or the pattern. */
+  unsaved?: { job: string; path: string; reason: string }[];
 }
 
 /** @throws CommandFailure for an unknown or expired operation, Unreachable */
 export async function listArtifacts(
   { url }: Pick<Session, 'url'>,
   token: string,
-): Promise<{ artifacts: ListedArtifact[]; unsaved?: ListedUnsaved[] }> {
-  const response = await get(url, `/v1/jobs/${encodeURIComponent(token)}/artifacts`);
-  return (await response.json()) as Awaited<ReturnType<typeof listArtifacts>>;
+): Promise<ListedArtifacts> {
+  const response = await getJobsApi(url, `v1/jobs/${encodeURIComponent(token)}/artifacts`);
+  return (await response.json()) as ListedArtifacts;
 }
 
 /** @throws CommandFailure for an unknown artifact, Unreachable */
@@ -43,14 +41,14 @@ export async function openArtifact(
   token: string,
   name: string,
 ): Promise<Readable> {
-  const path = `/v1/jobs/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
-  const { body } = await get(url, path);
+  const path = `v1/jobs/${encodeURIComponent(token)}/artifacts/${encodeURIComponent(name)}`;
+  const { body } = await getJobsApi(url, path);
   return Readable.fromWeb(body as Parameters<typeof Readable.fromWeb>[0]);
 }
 
 /** Reads an operation's partial result, if it has one. @throws CommandFailure for an expired operation, Unreachable */
 export async function readPartial({ url }: Pick<Session, 'url'>, token: string): Promise<unknown> {
-  const response = await request(url, `/v1/jobs/${encodeURIComponent(token)}/partial`);
+  const response = await request(url, `v1/jobs/${encodeURIComponent(token)}/partial`);
   if (response.status === 404) return undefined;
   return (await assertOk(response)).json();
 }
@@ -68,20 +66,23 @@ export async function saveTo(path: string, artifact: Readable, isExecutable = fa
   }
 }
 
-async function get(base: URL, path: string): Promise<Response> {
-  return assertOk(await request(base, path));
+/** @param accept the type to ask for. Default: the server's @throws CommandFailure with the problem that the server names, Unreachable */
+export async function getJobsApi(mcpUrl: URL, path: string, accept?: string): Promise<Response> {
+  return assertOk(await request(mcpUrl, path, accept), accept);
 }
 
-function request(base: URL, path: string): Promise<Response> {
-  return fetch(new URL(path, base), { headers: credentialHeaders() }).catch((error: Error) => {
+function request(mcpUrl: URL, path: string, accept?: string): Promise<Response> {
+  const headers = { ...credentialHeaders(), ...(accept === undefined ? {} : { accept }) };
+  return fetch(new URL(path, mcpUrl), { headers }).catch((error: Error) => {
     const { cause = error } = error;
     throw new Unreachable((cause as Error).message);
   });
 }
 
-/** @throws CommandFailure with the problem that the server names */
-async function assertOk(response: Response): Promise<Response> {
-  if (response.ok) return response;
+async function assertOk(response: Response, accept = ''): Promise<Response> {
+  const type = response.headers.get('content-type') ?? 'nothing';
+  if (response.ok && type.startsWith(accept)) return response;
+  if (response.ok) throw new CommandFailure(`${response.url}: expected ${accept}; got ${type}`);
   const problem = (await response.json().catch(() => ({}))) as { detail?: string; title?: string };
   const refused = refusedCredential(response.status, problem.detail);
   if (refused) throw refused;
