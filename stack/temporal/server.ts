@@ -5,8 +5,7 @@
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SETTING_VARIABLES, type Settings } from '../../platform/settings/index.js';
-import { settingFlag } from '../../platform/settings/flag.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
 import { anyFreePort, hiddenAddress } from '../../platform/http/free-address.js';
 import { formatAddress, type ListenAddress } from '../../platform/settings/health-address.js';
@@ -170,16 +169,8 @@ export async function endOrphanedTemporal(home: string, say: Say): Promise<void>
 
 async function choosePorts(settings: Settings): Promise<TemporalPorts> {
   const { temporalPort } = settings;
-  if (temporalPort !== undefined) {
-    const name = 'temporalPort';
-    await requireFreePort(
-      HOST,
-      temporalPort,
-      'the embedded Temporal',
-      SETTING_VARIABLES[name],
-      settingFlag(name),
-    );
-  }
+  if (temporalPort !== undefined)
+    await requireFreePort({ host: HOST, port: temporalPort }, 'the embedded Temporal', 'temporalPort');
   const port = temporalPort ?? (await nextFreePort(HOST, FIRST_PORT, [settings.port]));
   if (!(await addressOfUi(settings))) return { port };
   return { port, uiPort: await nextFreePort(HOST, FIRST_UI_PORT, [settings.port, port]) };
