@@ -98,7 +98,7 @@ export async function startEmbeddedTemporal(
     const launched = await launch([binary.path, ...serverArguments(home, port, ui)], {
       home,
       log: LOG,
-      environment: withoutTemporalVariables(process.env),
+      environment: withoutTemporalVariables(),
     });
     const address = `${HOST}:${port}`;
     updateStackState(home, { temporalPid: launched.pid });
@@ -202,9 +202,9 @@ function serverArguments(home: string, port: number, ui: ListenAddress | undefin
   ];
 }
 
-/** TEMPORAL_ variables are for clients, and must not change the embedded server's options. */
-function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
+/** This process's environment without TEMPORAL_ variables, which must not change the embedded server's options. */
+export function withoutTemporalVariables(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
 async function waitUntilReady(address: string, launched: Launched): Promise<void> {
