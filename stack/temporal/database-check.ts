@@ -1,5 +1,5 @@
 /** Checks the integrity of the embedded Temporal's database on a copy. */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { copyDatabase } from './database-snapshot.js';
@@ -9,7 +9,7 @@ const PROBLEMS = 5;
 
 export interface DatabaseCheck {
   path: string;
-  /** Size of the database and its write-ahead log. */
+  /** Size of the database with its write-ahead log merged. */
   bytes: number;
   /** SQLite's messages; empty for an intact database. */
   problems: string[];
@@ -23,26 +23,40 @@ export interface DatabaseCheck {
 export async function checkDatabaseFile(home: string): Promise<DatabaseCheck | undefined> {
   const path = databasePath(home);
   if (!existsSync(path)) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-check-'));
+  return onCopy(path, async (copy) => {
+    return { path, bytes: statSync(copy).size, problems: await quickCheck(copy) };
+  });
+}
+
+/** Reads a copy of a database, because SQLite would recover the original. */
+export async function onCopy<T>(path: string, read: (copy: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'longhaul-database-'));
   try {
     const copy = join(folder, 'temporal.db');
-    const { pages, pageBytes } = copyDatabase(path, copy);
-    return { path, bytes: pages * pageBytes, problems: await quickCheck(copy) };
+    await copyDatabase(path, copy);
+    return await read(copy);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-/** Runs SQLite's quick check, read-only. */
+/** Runs SQLite's quick check. */
 export async function quickCheck(path: string): Promise<string[]> {
-  const { default: sqlite } = await import('node-sqlite3-wasm');
-  const database = new sqlite.Database(path, { readOnly: true });
   try {
-    const rows = database.all(`PRAGMA quick_check(${PROBLEMS})`) as { quick_check: string }[];
-    const said = rows.map(({ quick_check }) => quick_check);
+    const rows = await rowsOf(path, `PRAGMA quick_check(${PROBLEMS})`);
+    const said = rows.map(({ quick_check }) => String(quick_check));
     return said.join() === 'ok' ? [] : said;
   } catch (error) {
     return [(error as Error).message];
+  }
+}
+
+/** Reads a database without a write-ahead log. */
+export async function rowsOf(path: string, sql: string): Promise<Record<string, unknown>[]> {
+  const { default: sqlite } = await import('node-sqlite3-wasm');
+  const database = new sqlite.Database(path, { readOnly: true });
+  try {
+    return database.all(sql) as Record<string, unknown>[];
   } finally {
     database.close();
   }

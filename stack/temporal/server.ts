@@ -20,7 +20,7 @@ import { updateStackState } from '../stack-state.js';
 import { isDatabaseStuck } from './stuck-database.js';
 import { findTemporalBinary } from './binary.js';
 import { recoverRecord } from './unrecorded-database.js';
-import { databaseMadeBy, databasePath, isDatabaseFair, markDatabase } from './version.js';
+import { databaseMadeBy, databasePath, markDatabase } from './version.js';
 
 const HOST = '127.0.0.1';
 const FIRST_PORT = 7233;
@@ -41,10 +41,9 @@ const DYNAMIC_CONFIG = [
   // Refuses every call of the HTTP API, since no host has this name (RFC 6761). start-dev always opens the API's port, and web
   // pages can reach it, also with blind requests.
   'frontend.httpAllowedHosts=["longhaul.invalid"]',
+  // Shares task queues fairly: each task's fairness key is its caller.
+  'matching.enableFairness=true',
 ];
-
-/** Shares task queues fairly: each task's fairness key is its caller. */
-const FAIRNESS = 'matching.enableFairness=true';
 
 export const UI_IS_OFF = 'off (--temporal-ui on starts it)';
 
@@ -84,10 +83,10 @@ export async function startEmbeddedTemporal(
   mkdirSync(home, { recursive: true });
   await endOrphanedTemporal(home, say);
   const recovered = await recoverRecord(home, say);
-  const madeBy = recovered?.version ?? databaseMadeBy(home);
+  const madeBy = recovered ?? databaseMadeBy(home);
   const database = madeBy && { path: databasePath(home), madeBy };
   const binary = await findTemporalBinary({ binFolder: settings.binFolder, database }, say);
-  if (recovered || !database) markDatabase(home, binary.version, recovered?.isFair ?? true);
+  if (recovered || !database) markDatabase(home, binary.version);
   const stopRotation = startLogRotation(home, LOG);
   for (let attempt = 1; ; attempt++) {
     const chosen = ports ?? (await choosePorts(settings));
@@ -194,10 +193,7 @@ function serverArguments(home: string, port: number, ui: ListenAddress | undefin
     ...(ui ? ['--ui-ip', ui.host, '--ui-port', String(ui.port)] : ['--headless']),
     ...['--db-filename', databasePath(home), '--log-level', 'warn', '--log-format', 'json'],
     ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
-    ...[...DYNAMIC_CONFIG, ...(isDatabaseFair(home) ? [FAIRNESS] : [])].flatMap((value) => [
-      '--dynamic-config-value',
-      value,
-    ]),
+    ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
     ...Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
   ];
 }
