@@ -19,7 +19,7 @@ import { messageOf, StackError, type Say } from '../stack-error.js';
 import { updateStackState } from '../stack-state.js';
 import { isDatabaseStuck } from './stuck-database.js';
 import { findTemporalBinary } from './binary.js';
-import { recoverRecord } from './unrecorded-database.js';
+import { recoverRecord } from './database-check.js';
 import { databaseMadeBy, databasePath, markDatabase } from './version.js';
 
 const HOST = '127.0.0.1';
