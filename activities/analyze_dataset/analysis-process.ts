@@ -38,7 +38,7 @@ export interface AnalysisRequest {
   path: string;
 }
 
-/** What the child sends. The last message has a result or a failure: without a code, that is no fault of the arguments. */
+/** Message of the child. The last one has a result or a failure: without a code, that is no fault of the arguments. */
 export interface AnalysisMessage {
   progress?: Parameters<OnProgress>;
   result?: unknown;

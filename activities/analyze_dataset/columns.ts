@@ -21,7 +21,7 @@ export interface Delivered {
   only?: { type: string; keeps: string };
   /** Whether the reader has to convert to its type: there is no cast from text. */
   isNested?: boolean;
-  /** Said of it if it has values. */
+  /** Note for the caller, if it has values. */
   note?: string;
 }
 
@@ -74,7 +74,7 @@ const KINDS: [pattern: string, types: readonly string[], condition?: string][] =
   ['([0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}|[0-9]{1,4}/[0-9]{1,2}/[0-9]{1,2})([ T].*)?', [OTHER_DATE]],
 ];
 const NAN_KIND = KINDS.findIndex(([pattern]) => pattern === NAN);
-/** What else a value may be; kept, of a column that may have only one type. */
+/** Other kinds of values. KEPT is for columns that may have only one type. */
 const [MISSING, KEPT, OTHER] = [-1, -2, -3];
 
 export function deliveredByCsv(name: string): Delivered {

@@ -23,7 +23,7 @@ export interface Sandbox {
   root: string;
   data: string;
   reports: Report[];
-  /** Of one call: each has a temporary folder of its own. */
+  /** Options of one call: each has a temporary folder of its own. */
   readonly options: ReadingOptions;
   file(name: string, content: string | Buffer): Promise<string>;
   remove(): Promise<void>;
