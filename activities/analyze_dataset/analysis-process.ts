@@ -103,8 +103,11 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 let folder: string | undefined;
 /** The worker is gone. An exit would wait for DuckDB's threads. */
 function end(): void {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  process.kill(process.pid, 'SIGKILL');
+  try {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  } finally {
+    process.kill(process.pid, 'SIGKILL');
+  }
 }
 process.on('disconnect', end);
 if (!process.connected) end();
