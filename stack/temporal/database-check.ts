@@ -59,7 +59,7 @@ async function rowsOf(path: string, sql: string): Promise<Record<string, unknown
   const { default: sqlite } = await import('node-sqlite3-wasm');
   const database = new sqlite.Database(path, { readOnly: true });
   try {
-    return database.all(sql) as Record<string, unknown>[];
+    return database.all(sql);
   } finally {
     database.close();
   }
