@@ -7,7 +7,7 @@
  * Default: 2048 megabytes, parquet and csv. 50 megabytes are enough for a smoke test.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -67,6 +67,7 @@ async function analyse(file: string): Promise<Measured> {
     dataFolders: { folders: [path.dirname(file)], privatePaths: [] },
     tempFolder: path.join(path.dirname(file), 'scratch'),
   };
+  await mkdir(options.tempFolder, { recursive: true });
   const seconds: Record<string, number> = {};
   const timed = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const from = performance.now();

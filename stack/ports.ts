@@ -1,5 +1,8 @@
 /** Finds free ports. */
 import { createServer } from 'node:net';
+import type { ListenAddress } from '../platform/settings/health-address.js';
+import { settingFlag } from '../platform/settings/flag.js';
+import { SETTING_VARIABLES, type SettingName } from '../platform/settings/index.js';
 import { StackError } from './stack-error.js';
 
 export async function isPortFree(host: string, port: number): Promise<boolean> {
@@ -27,14 +30,13 @@ export async function nextFreePort(
 
 /** @throws StackError when the port is in use, naming the setting to change */
 export async function requireFreePort(
-  host: string,
-  port: number,
+  { host, port }: ListenAddress,
   use: string,
-  variable: string,
-  flag: string,
+  setting: SettingName,
 ): Promise<void> {
   if (await isPortFree(host, port)) return;
+  const other = `${SETTING_VARIABLES[setting]} or ${settingFlag(setting)}`;
   throw new StackError(
-    `port ${port} on ${host} is in use, and ${use} needs it: end what uses it, or choose another with ${variable} or ${flag}`,
+    `port ${port} on ${host} is in use, and ${use} needs it: end what uses it, or choose another with ${other}`,
   );
 }

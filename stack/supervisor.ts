@@ -13,7 +13,12 @@ import { isPartOf, startPart, type Part } from './node-child.js';
 import { endProcess } from '../platform/home/process-identity.js';
 import type { Say } from './stack-error.js';
 import { clearStackState, updateStackState } from './stack-state.js';
-import { endOrphanedTemporal, startEmbeddedTemporal, type EmbeddedTemporal } from './temporal/server.js';
+import {
+  endOrphanedTemporal,
+  startEmbeddedTemporal,
+  withoutTemporalVariables,
+  type EmbeddedTemporal,
+} from './temporal/server.js';
 
 /** Part of the stop limit reserved for Temporal to close its database. */
 const TEMPORAL_SHARE_MS = 2_000;
@@ -88,13 +93,10 @@ function healthVariable({ healthAddress }: Settings, part: Part): NodeJS.Process
 
 /** Environment of a part. An embedded Temporal replaces all TEMPORAL_ variables. */
 function partEnvironment(settings: Settings, temporalAddress: string | undefined): NodeJS.ProcessEnv {
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => temporalAddress === undefined || !name.startsWith('TEMPORAL_'),
-  );
+  const isNamed = temporalAddress === undefined;
   return {
-    ...Object.fromEntries(inherited),
+    ...(isNamed ? process.env : { ...withoutTemporalVariables(), TEMPORAL_ADDRESS: temporalAddress }),
     ...settingsToEnvironment(settings),
-    ...(temporalAddress === undefined ? {} : { TEMPORAL_ADDRESS: temporalAddress }),
     [SUPERVISED_VARIABLE]: '1',
   };
 }

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endSteps, stepsThatRun } from '../worker/steps/end-steps.js';
 import type { RunningStep } from '../worker/steps/running.js';
-import { SETTING_VARIABLES, type Settings } from '../platform/settings/index.js';
+import type { Settings } from '../platform/settings/index.js';
 import { settingFlag } from '../platform/settings/flag.js';
 import { loadSecret } from '../platform/home/secret.js';
 import { readStackState } from '../platform/temporal/address.js';
@@ -10,9 +10,9 @@ import { programCommand } from '../platform/home/program.js';
 import { clientInstructions } from './client-instructions.js';
 import { requireFreePort } from './ports.js';
 import { mcpUrl, publicUrl, serverUrl, waitUntilReady } from './readiness.js';
-import { sayEnded, STEP_GRACE_MS } from './running-steps.js';
+import { sayEnded, STEP_GRACE_MS } from './down.js';
 import { addressesUnderUp, formatAddress, isLoopback } from '../platform/settings/health-address.js';
-import { shutdownRequests } from './signals.js';
+import { shutdownRequests } from './foreground.js';
 import { StackError, type Say } from './stack-error.js';
 import { takeStackLock, type StackHolder } from './stack-lock.js';
 import { clearStackState, updateStackState } from './stack-state.js';
@@ -35,8 +35,7 @@ export async function up(settings: Settings, print: Say, say: Say): Promise<numb
     // A damaged key would put server and worker into a crash loop.
     loadSecret(settings.home);
     await endOrphans(settings.home, say);
-    const { host, port } = settings;
-    await requireFreePort(host, port, 'the MCP server', SETTING_VARIABLES.port, settingFlag('port'));
+    await requireFreePort(settings, 'the MCP server', 'port');
     await requireFreeHealthPorts(settings);
     const requests = shutdownRequests();
     updateStackState(settings.home, { supervisorPid: process.pid });
@@ -78,8 +77,7 @@ async function requireFreeHealthPorts({ healthAddress, port }: Settings): Promis
       throw new StackError(
         `${flag} ${healthAddress}: expected a port after it for the worker, other than ${settingFlag('port')} ${port}`,
       );
-    const use = `the health address of the ${part}`;
-    await requireFreePort(address.host, address.port, use, SETTING_VARIABLES.healthAddress, flag);
+    await requireFreePort(address, `the health address of the ${part}`, 'healthAddress');
   }
 }
 

@@ -4,7 +4,7 @@ import { settingsToEnvironment, SUPERVISED_VARIABLE, type Settings } from '../pl
 import type { RunningProcess } from '../stack/keep-running.js';
 import { logPath, logSize, logTail } from '../stack/log-files.js';
 import { startPart, type Part } from '../stack/node-child.js';
-import { readReadiness, serverUrl } from '../stack/readiness.js';
+import { serverUrl, waitUntilReady } from '../stack/readiness.js';
 import { TestEnvironmentError } from './errors.js';
 
 /** Start limit in milliseconds. A worker bundles the project's workflows first. */
@@ -81,16 +81,12 @@ export class PartProcess {
 
 /** Waits until the server has found Temporal and the worker. @throws TestEnvironmentError */
 export async function untilReady(settings: Settings): Promise<void> {
-  const deadline = performance.now() + START_LIMIT_MS;
-  for (;;) {
-    const readiness = await readReadiness(serverUrl(settings));
-    if (readiness.ready) return;
-    if (performance.now() > deadline)
-      throw new TestEnvironmentError(
-        `the environment isn't ready after ${START_LIMIT_MS / 1000} s; missing: ${readiness.missing.join(', ')}`,
-      );
-    await sleep(POLL_INTERVAL_MS);
-  }
+  let lacks: string[] = [];
+  const late = AbortSignal.timeout(START_LIMIT_MS);
+  if (await waitUntilReady(serverUrl(settings), late, (missing) => (lacks = missing))) return;
+  throw new TestEnvironmentError(
+    `the environment isn't ready after ${START_LIMIT_MS / 1000} s; missing: ${lacks.join(', ')}`,
+  );
 }
 
 function messageIn(line: string): string {

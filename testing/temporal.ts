@@ -9,7 +9,11 @@ import { temporalConnectConfig } from '../platform/temporal/connect-config.js';
 import { listWorkflows } from '../platform/temporal/list-workflows.js';
 import { openRuns, quote } from '../platform/temporal/visibility-query.js';
 import { messageOf, type Say } from '../stack/stack-error.js';
-import { startEmbeddedTemporal, type EmbeddedTemporal } from '../stack/temporal/server.js';
+import {
+  startEmbeddedTemporal,
+  withoutTemporalVariables,
+  type EmbeddedTemporal,
+} from '../stack/temporal/server.js';
 import { TestEnvironmentError } from './errors.js';
 
 const HOST = '127.0.0.1';
@@ -41,7 +45,7 @@ export async function connectTestTemporal(
   named: { address: string; namespace?: string } | 'embedded' | undefined,
   say: Say,
 ): Promise<TestTemporal> {
-  const others = withoutVariables(process.env, /^TEMPORAL_/);
+  const others = withoutTemporalVariables();
   if (named !== 'embedded' && (named || usesExternalTemporal())) {
     const environment = named
       ? {
@@ -150,7 +154,3 @@ async function eachOf(
 
 /** gRPC status code. */
 const NOT_FOUND = 5;
-
-export function withoutVariables(environment: NodeJS.ProcessEnv, names: RegExp): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !names.test(name)));
-}

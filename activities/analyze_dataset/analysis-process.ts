@@ -2,29 +2,23 @@
  * Program that does one call of the analysis: `analyzeInChild` forks it. It sends its progress and one answer, then waits for its
  * parent to end it.
  */
+import { rmSync } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inspect, profileColumns, runQuery, writeParquet } from './analysis.js';
-import type { ReadingOptions } from './dataset.js';
+import * as analysis from './analysis.js';
+import type { OnProgress, ReadingOptions } from './dataset.js';
 import { DatasetError, messageOf, type DatasetErrorCode } from './errors.js';
-import type { Progress } from './session.js';
 
-const FUNCTIONS = { inspect, profileColumns, runQuery, writeParquet };
-
-export type AnalysisFunctions = typeof FUNCTIONS;
+export type Analysis = typeof analysis;
 
 /** A call of one function. */
-export interface AnalysisCall<Name extends keyof AnalysisFunctions> {
+export interface AnalysisCall<Name extends keyof Analysis> {
   name: Name;
   /** Without the options. */
-  args: Parameters<AnalysisFunctions[Name]> extends [...infer Args, unknown] ? Args : never;
+  args: Parameters<Analysis[Name]> extends [...infer Args, unknown] ? Args : never;
   options: Omit<ReadingOptions, 'onProgress'>;
 }
-
-export type AnalysisResult<Name extends keyof AnalysisFunctions> = Awaited<
-  ReturnType<AnalysisFunctions[Name]>
->;
 
 /** Limits of the process. */
 export interface AnalysisLimits {
@@ -36,29 +30,29 @@ export interface AnalysisLimits {
 
 /** Sent once, to the child. */
 export interface AnalysisRequest {
-  name: keyof AnalysisFunctions;
+  name: keyof Analysis;
   args: unknown;
   options: Omit<ReadingOptions, 'onProgress'>;
   limits: AnalysisLimits;
+  /** The caller's path, for messages. */
+  path: string;
 }
 
-/** The last message. */
-export type AnalysisAnswer =
-  | { result: unknown }
-  /** Without a code, the error is no fault of the arguments. */
-  | { failure: { message: string; code?: DatasetErrorCode } }
-  | { exceeded: keyof AnalysisLimits };
-
-export type AnalysisMessage = { progress: Progress } | AnalysisAnswer;
+/** Message of the child. The last one has a result or a failure: without a code, that is no fault of the arguments. */
+export interface AnalysisMessage {
+  progress?: Parameters<OnProgress>;
+  result?: unknown;
+  failure?: { message: string; code?: DatasetErrorCode };
+}
 
 const CHECK_INTERVAL_MS = 100;
 
-async function answer({ name, args, options, limits }: AnalysisRequest): Promise<AnalysisAnswer> {
-  const onProgress = (progress: Progress) => send({ progress });
-  const work = FUNCTIONS[name] as (...given: unknown[]) => Promise<unknown>;
+async function answer(request: AnalysisRequest): Promise<AnalysisMessage> {
+  const onProgress: OnProgress = (...progress) => send({ progress });
+  const work = analysis[request.name] as (...given: unknown[]) => Promise<unknown>;
   try {
-    const done = work(...(args as unknown[]), { ...options, onProgress }).then((result) => ({ result }));
-    return await Promise.race([done, exceeded(limits, options.tempFolder)]);
+    const done = work(...(request.args as unknown[]), { ...request.options, onProgress });
+    return { result: await Promise.race([done, endOverLimit(request)]) };
   } catch (thrown) {
     const message = messageOf(thrown);
     return { failure: thrown instanceof DatasetError ? { message, code: thrown.code } : { message } };
@@ -66,13 +60,23 @@ async function answer({ name, args, options, limits }: AnalysisRequest): Promise
 }
 
 /**
- * Resolves once this process is over a limit. Limits of the system won't do: where an allocation fails, DuckDB may wait forever,
+ * Throws once this process is over a limit. Limits of the system won't do: where an allocation fails, DuckDB may wait forever,
  * and macOS ignores them.
  */
-async function exceeded({ memoryMb, diskMb }: AnalysisLimits, folder: string): Promise<AnalysisAnswer> {
+async function endOverLimit({
+  path,
+  limits: { memoryMb, diskMb },
+  options,
+}: AnalysisRequest): Promise<never> {
+  const over = (code: 'out_of_memory' | 'out_of_disk', limit: string) => {
+    const cure = 'filter more rows away, group by columns with fewer values, or use avg instead of median';
+    return new DatasetError(code, `the call on ${path} needs more than ${limit}; ${cure}`);
+  };
   for (;;) {
-    if (process.memoryUsage.rss() > memoryMb * 1024 ** 2) return { exceeded: 'memoryMb' };
-    if ((await bytesIn(folder)) > diskMb * 1024 ** 2) return { exceeded: 'diskMb' };
+    if (process.memoryUsage.rss() > memoryMb * 1024 ** 2)
+      throw over('out_of_memory', `${memoryMb} MiB of memory`);
+    if ((await bytesIn(options.tempFolder)) > diskMb * 1024 ** 2)
+      throw over('out_of_disk', `${diskMb} MiB of temporary disk, a fifth of the free space`);
     await sleep(CHECK_INTERVAL_MS);
   }
 }
@@ -96,8 +100,18 @@ function send(message: AnalysisMessage): void {
 
 // Ctrl-C reaches this process too; the worker lets its activities end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-// The worker is gone. An exit would wait for DuckDB's threads.
-const end = () => process.kill(process.pid, 'SIGKILL');
+let folder: string | undefined;
+/** The worker is gone. An exit would wait for DuckDB's threads. */
+function end(): void {
+  try {
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  } finally {
+    process.kill(process.pid, 'SIGKILL');
+  }
+}
 process.on('disconnect', end);
 if (!process.connected) end();
-process.once('message', (request: AnalysisRequest) => void answer(request).then(send));
+process.once('message', (request: AnalysisRequest) => {
+  folder = request.options.tempFolder;
+  void answer(request).then(send);
+});

@@ -1,15 +1,14 @@
 /** Analysis of data files with DuckDB, independent of Temporal. */
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { quotedString, type Json } from '@duckdb/node-api';
+import { quotedIdentifier, quotedString, type Json } from '@duckdb/node-api';
 import type { Column, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { withDataset, type Dataset, type Reading, type ReadingOptions } from './dataset.js';
 import { compileQuery } from './query.js';
-import type { OnShare, SessionFiles } from './session.js';
+import type { OnShare } from './session.js';
 import type { DatasetFormat } from './sources.js';
 import { columnsOf, rowsOf, shortType } from './values.js';
 
-export { DatasetError } from './errors.js';
 export { profileColumns } from './profile.js';
 
 export interface Inspection {
@@ -42,31 +41,24 @@ const MAX_ROWS_BYTES = 512 * 1024;
  * @throws DatasetError not_found, not_allowed, unsupported_format, unreadable
  */
 export function inspect(givenPath: string, options: ReadingOptions): Promise<Inspection> {
-  return withDataset(givenPath, options, async ({ file, reading }) => {
-    const names = reading.columns.map(({ name }) => name);
+  return withDataset(givenPath, options, async ({ bytes, reading }) => {
+    const { format, rowCount, columns, notes } = reading;
+    const names = columns.map(({ name }) => name);
     // CSV and JSON are parsed whole for each batch, Parquet only where its columns lie.
-    const size = file.format === 'parquet' ? 4 : 32;
-    const batches = Array.from({ length: Math.ceil(names.length / size) }, (_, at) =>
-      names.slice(at * size, (at + 1) * size),
-    );
-    return {
-      format: file.format,
-      bytes: file.bytes,
-      rowCount: reading.rowCount,
-      columns: reading.columns.map(({ name, type }) => ({ name, type: shortType(type) })),
-      reading,
-      profileBatches: batches,
-      notes: reading.notes,
-    };
+    const size = format === 'parquet' ? 4 : 32;
+    const profileBatches: string[][] = [];
+    while (names.length > 0) profileBatches.push(names.splice(0, size));
+    const shown = columns.map(({ name, type }) => ({ name, type: shortType(type) }));
+    return { format, bytes, rowCount, columns: shown, reading, profileBatches, notes };
   });
 }
 
 /** Runs the query and returns its first rows. */
 export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<QueryResult> {
-  const keepFileOrder = !query.order_by?.length && !query.group_by?.length && !query.aggregates?.length;
+  const keepsFileOrder = ![query.order_by, query.group_by, query.aggregates].some((list) => list?.length);
   const work = async ({ run, reading, from, orderBy, step }: Result): Promise<QueryResult> => {
-    const reader = await run(`SELECT * FROM ${from}${orderBy} LIMIT ${query.limit}`, step(80, 90));
-    const rowCount = Number((await run(`SELECT count(*) FROM ${from}`, step(90, 100))).value(0, 0));
+    const reader = await run(`SELECT * FROM ${from}${orderBy} LIMIT ${query.limit}`, step(0.8, 0.9));
+    const rowCount = Number((await run(`SELECT count(*) FROM ${from}`, step(0.9, 1))).value(0, 0));
     const all = rowsOf(reader);
     let left = MAX_ROWS_BYTES;
     // At least one row, whose values are bounded one by one.
@@ -77,31 +69,26 @@ export function runQuery(query: DatasetQuery, options: ReadingOptions): Promise<
     const cut = end === -1 ? [] : [`Only ${end} rows are shown: more would pass 512 KiB.`];
     return { columns: columnsOf(reader), rows, rowCount, notes: [...reading.notes, ...cut] };
   };
-  return withResult(query, options, `querying ${query.path}`, work, { keepFileOrder });
+  return withResult(query, { ...options, keepsFileOrder }, `querying ${query.path}`, work);
 }
 
 /**
- * Writes the whole result, without the query's limit, and replaces an existing file. Rows of an ungrouped result come in no
- * particular order unless order_by gives one.
- *
- * @param targetPath comes from the worker, not from the caller: it isn't checked
- * @returns the number of rows
+ * Writes the whole result, without the query's limit, as `result.parquet` in the temporary folder. Rows of an ungrouped result come
+ * in no particular order unless order_by gives one.
  */
 export async function writeParquet(
   query: DatasetQuery,
-  targetPath: string,
   options: ReadingOptions,
-): Promise<number> {
-  const target = path.resolve(targetPath);
-  const to = `${quotedString(target)} (FORMAT parquet, USE_TMP_FILE false)`;
+): Promise<{ file: string; rowCount: number }> {
+  const file = path.join(options.tempFolder, 'result.parquet');
+  const to = `${quotedString(file)} (FORMAT parquet, USE_TMP_FILE false)`;
   const work = async ({ run, from, orderBy, step }: Result) =>
-    Number((await run(`COPY (SELECT * FROM ${from}${orderBy}) TO ${to}`, step(80, 100))).value(0, 0));
-  const message = `writing ${path.basename(target)}`;
-  const rowCount = await withResult(query, options, message, work, { write: target });
+    Number((await run(`COPY (SELECT * FROM ${from}${orderBy}) TO ${to}`, step(0.8, 1))).value(0, 0));
+  const rowCount = await withResult(query, options, 'writing result.parquet', work);
   // The storage only renames it.
-  const file = await open(target, 'r+');
-  await file.sync().finally(() => file.close());
-  return rowCount;
+  const handle = await open(file, 'r+');
+  await handle.sync().finally(() => handle.close());
+  return { file, rowCount };
 }
 
 interface Result extends Dataset {
@@ -118,22 +105,18 @@ function withResult<T>(
   options: ReadingOptions,
   message: string,
   work: (result: Result) => Promise<T>,
-  files?: Omit<SessionFiles, 'read'>,
 ): Promise<T> {
+  const step = (from: number, to: number) => (share: number) =>
+    options.onProgress(from + share * (to - from), message);
   const prepare = async (dataset: Dataset) => {
     const { run, source } = dataset;
-    const step =
-      (from: number, to: number): OnShare =>
-      (share) =>
-        options.onProgress({ progress: from + share * (to - from), total: 100, message });
     const schema = await run(`SELECT * FROM ${source} LIMIT 0`);
     const columns = schema.columnNames().map((name, index) => {
-      const duckType = schema.columnType(index);
-      return { name, type: String(duckType), duckType };
+      return { name, type: schema.columnType(index), sql: quotedIdentifier(name) };
     });
-    const { sql, orderBy, grouped } = compileQuery(query, source, columns);
-    if (grouped) await run(`CREATE TEMP TABLE result AS ${sql}`, step(0, 80));
-    return work({ ...dataset, from: grouped ? 'result' : `(${sql})`, orderBy, step });
+    const { sql, orderBy, isGrouped } = compileQuery(query, source, columns);
+    if (isGrouped) await run(`CREATE TEMP TABLE result AS ${sql}`, step(0, 0.8));
+    return work({ ...dataset, from: isGrouped ? 'result' : `(${sql})`, orderBy, step });
   };
-  return withDataset(query.path, { given: query, ...options }, prepare, files);
+  return withDataset(query.path, { given: query, ...options }, prepare);
 }

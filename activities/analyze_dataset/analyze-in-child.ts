@@ -3,18 +3,16 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { statfs } from 'node:fs/promises';
 import { builtProgram } from '../../platform/home/program.js';
+import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import type {
-  AnalysisAnswer,
+  Analysis,
   AnalysisCall,
-  AnalysisFunctions,
   AnalysisLimits,
   AnalysisMessage,
   AnalysisRequest,
-  AnalysisResult,
 } from './analysis-process.js';
-import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
+import type { OnProgress } from './dataset.js';
 import { DatasetError, unreadable } from './errors.js';
-import type { OnProgress } from './session.js';
 
 /** DuckDB's 512 MiB, as much for medians, which it doesn't count, and the rest of the process. */
 const MEMORY_MB = 1280;
@@ -24,6 +22,8 @@ const DISK_SHARE = 0.2;
 
 /** Signals by which a process ends itself. The others come from outside. */
 const CRASHES = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'];
+
+export type AnalysisResult<Name extends keyof Analysis> = Awaited<ReturnType<Analysis[Name]>>;
 
 export interface InChildOptions {
   /** Kills the process; the call then rejects with the signal's reason. */
@@ -41,11 +41,17 @@ export interface InChildOptions {
  * a limit
  * @throws Error if the process is killed from outside
  */
-export async function analyzeInChild<Name extends keyof AnalysisFunctions>(
+export async function analyzeInChild<Name extends keyof Analysis>(
   call: AnalysisCall<Name>,
   { signal, onProgress, limits }: InChildOptions,
 ): Promise<AnalysisResult<Name>> {
-  const request: AnalysisRequest = { ...call, limits: limits ?? (await limitsOn(call.options.tempFolder)) };
+  const [given] = call.args as unknown as [string | DatasetQuery];
+  const path = typeof given === 'string' ? given : given.path;
+  const request: AnalysisRequest = {
+    ...call,
+    path,
+    limits: limits ?? (await limitsOn(call.options.tempFolder)),
+  };
   signal.throwIfAborted();
   const child = fork(builtProgram('analyze-dataset'), [], {
     // The worker's variables hold secrets.
@@ -54,9 +60,9 @@ export async function analyzeInChild<Name extends keyof AnalysisFunctions>(
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const kill = () => child.kill('SIGKILL');
-  let answer: AnalysisAnswer | undefined;
+  let answer: AnalysisMessage = {};
   child.on('message', (message: AnalysisMessage) => {
-    if ('progress' in message) return onProgress(message.progress);
+    if (message.progress) return onProgress(...message.progress);
     answer = message;
     kill();
   });
@@ -66,8 +72,13 @@ export async function analyzeInChild<Name extends keyof AnalysisFunctions>(
     child.send(request, () => undefined);
     const [code, endedBy] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     signal.throwIfAborted();
-    if (answer && 'result' in answer) return answer.result as AnalysisResult<Name>;
-    throw errorOf(answer ?? { endedBy: endedBy ?? `exit code ${code}` }, request);
+    const { result, failure } = answer;
+    if (result !== undefined) return result as AnalysisResult<Name>;
+    if (failure)
+      throw failure.code ? new DatasetError(failure.code, failure.message) : new Error(failure.message);
+    if (endedBy && CRASHES.includes(endedBy))
+      throw unreadable(`path: expected data that DuckDB can read; ${path} crashes it (${endedBy})`);
+    throw new Error(`the process that read ${path} was ended (${endedBy ?? `exit code ${code}`})`);
   } finally {
     signal.removeEventListener('abort', kill);
   }
@@ -76,28 +87,4 @@ export async function analyzeInChild<Name extends keyof AnalysisFunctions>(
 async function limitsOn(folder: string): Promise<AnalysisLimits> {
   const { bavail, bsize } = await statfs(folder);
   return { memoryMb: MEMORY_MB, diskMb: Math.floor((bavail * bsize * DISK_SHARE) / 1024 ** 2) };
-}
-
-function errorOf(
-  end: Exclude<AnalysisAnswer, { result: unknown }> | { endedBy: string },
-  { args, limits }: AnalysisRequest,
-): Error {
-  const [given] = args as [string | DatasetQuery];
-  const path = typeof given === 'string' ? given : given.path;
-  if ('failure' in end) {
-    const { code, message } = end.failure;
-    return code === undefined ? new Error(message) : new DatasetError(code, message);
-  }
-  if ('endedBy' in end)
-    return CRASHES.includes(end.endedBy)
-      ? unreadable(`path: expected data that DuckDB can read; ${path} crashes it (${end.endedBy})`)
-      : new Error(`the process that read ${path} was ended (${end.endedBy})`);
-  const needs = (what: string) =>
-    `the call on ${path} needs more than ${what}; filter more rows away, group by columns with fewer values, or use avg instead of median`;
-  return end.exceeded === 'memoryMb'
-    ? new DatasetError('out_of_memory', needs(`${limits.memoryMb} MiB of memory`))
-    : new DatasetError(
-        'out_of_disk',
-        needs(`${limits.diskMb} MiB of temporary disk, a fifth of the free space`),
-      );
 }

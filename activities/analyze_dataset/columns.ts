@@ -6,135 +6,102 @@ import type { Run } from './session.js';
 
 /** How a column is read. A plain value, passed from call to call. */
 export interface ColumnReading extends Column {
-  /** Type in which the file's reader delivers it; a cast does the rest. */
+  /** Type in which the file's reader delivers it. */
   read: string;
-  /** Format of its dates, for strptime. */
-  dateFormat?: string;
-  /** Whether it has NaN, which counts as missing. */
-  hasNan?: true;
+  /** SQL of its value, from what the reader delivers. */
+  value: string;
 }
 
-interface Candidate {
-  type: string;
-  /** SQL: whether the type keeps a value, which is delivered as text. */
-  keeps: (text: string) => string;
-  dateFormat?: string;
-  /** Whether the reader has to convert to it: there is no cast from text. */
-  isNative?: true;
-  /** Note for the caller on a column of this type. */
-  note?: string;
-}
-
-/** A column as the reader of its file delivers it; its type is the first candidate that keeps all values, or text. */
+/** A column as its file delivers it. */
 export interface Delivered {
   name: string;
-  read: string;
-  candidates: Candidate[];
+  /** Types that it may have: it gets the first that keeps all values, or is text. */
+  types: readonly string[];
+  /** The only type that it may have, and SQL of whether that keeps a `value`. */
+  only?: { type: string; keeps: string };
+  /** Whether the reader has to convert to its type: there is no cast from text. */
+  isNested?: boolean;
+  /** Note for the caller, if it has values. */
+  note?: string;
 }
 
 type Given = Pick<DatasetQuery, 'types' | 'date_format'>;
 
-const full = (text: string, pattern: string) => `regexp_full_match(${text}, '${pattern}')`;
-const isPresent = (text: string) => `${text} IS NOT NULL`;
-const cast = (text: string, type: string) => `TRY_CAST(${text} AS ${type})`;
+const is = (pattern: string) => `regexp_full_match(value, '${pattern}')`;
+const fits = (type: string) => `TRY_CAST(value AS ${type}) IS NOT NULL`;
 /** Unlike AND, it computes the second condition only where the first one holds. */
 const when = (condition: string, then: string, otherwise = 'FALSE') =>
   `CASE WHEN ${condition} THEN ${then} ELSE ${otherwise} END`;
 /** Significant digits: 1.50e3 and 1500.0 have the same. */
 const digits = (text: string) => `trim(regexp_replace(lower(${text}), 'e.*|[-+._ ]', '', 'g'), '0')`;
-const sameDigits = (text: string, type: string) => {
-  const shown = `CAST(${cast(text, type)} AS VARCHAR)`;
-  return when(`${shown} = ${text}`, 'TRUE', `${digits(text)} = ${digits(shown)}`);
+const keepsDigits = (type: string) => {
+  const shown = `CAST(TRY_CAST(value AS ${type}) AS VARCHAR)`;
+  return when(`${shown} = value`, 'TRUE', `${digits('value')} = ${digits(shown)}`);
 };
 
-/** Not 007 or +43, which are codes or telephone numbers, nor 1e5, which may be a code. */
-const NUMBER =
-  '-?((0|[1-9][0-9]*)([.][0-9]*([eE][0-9]+)?)?|[.][0-9]+)([eE][-+][0-9]+)?|[-+]?(?i:nan|inf|infinity)';
+/** Name of the kind of dates that only `date_format` reads. */
+const OTHER_DATE = 'date_format';
+const TIMES = ['DATE', 'TIME', 'TIMESTAMP', 'TIMESTAMP_NS', 'TIMESTAMP WITH TIME ZONE', OTHER_DATE];
 const DAY = '[0-9]{4}-[0-9]{2}-[0-9]{2}';
 const clock = (fraction: number) => `([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,${fraction}})?)?`;
-const ZONE = '(Z|[+-][0-9]{2}(:?[0-9]{2})?)';
-const SEPARATED = '([0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}|[0-9]{1,4}/[0-9]{1,2}/[0-9]{1,2})([ T].*)?';
+const MOMENT = `${DAY}[T ]${clock(6)}`;
+const LONG = ' *-?[1-9][0-9]{15,37} *';
+const NAN = ' *[-+]?(?i:nan) *';
 
-const moment = (type: string, pattern: string): Candidate => ({
-  type,
-  keeps: (text) => when(full(text, pattern), isPresent(cast(text, type))),
-});
-const INTEGER: Candidate = {
-  type: 'BIGINT',
-  keeps: (text) => `CAST(${cast(text, 'BIGINT')} AS VARCHAR) = trim(${text})`,
-};
-// Not by a cast: DuckDB takes 0.2 ms for that of a fraction.
-const LONG_INTEGER: Candidate = {
-  type: 'DECIMAL(38,0)',
-  keeps: (text) => full(`trim(${text})`, '0|-?[1-9][0-9]{0,37}'),
-};
-const DOUBLE: Candidate = {
-  type: 'DOUBLE',
-  keeps: (text) => {
+/** Kinds of texts: pattern, the types that keep them, and SQL of what else has to hold. The first that a text fits counts. */
+const KINDS: [pattern: string, types: readonly string[], condition?: string][] = [
+  [' *(0|-?[1-9][0-9]{0,14}) *', ['BIGINT', 'DECIMAL(38,0)', 'DOUBLE']],
+  [LONG, ['BIGINT', 'DECIMAL(38,0)', 'DOUBLE'], when(fits('BIGINT'), keepsDigits('DOUBLE'))],
+  [LONG, ['BIGINT', 'DECIMAL(38,0)'], fits('BIGINT')],
+  [LONG, ['DECIMAL(38,0)', 'DOUBLE'], keepsDigits('DOUBLE')],
+  [LONG, ['DECIMAL(38,0)']],
+  [
+    // Not 007 or +43, which are codes or telephone numbers, nor 1e5, which may be a code.
+    ' *-?((0|[1-9][0-9]*)([.][0-9]*([eE][0-9]+)?)?|[.][0-9]+)([eE][-+][0-9]+)? *',
+    ['DOUBLE'],
     // 15 digits are kept always.
-    const isShort = `strlen(${text}) <= 15 AND NOT contains(lower(${text}), 'e')`;
-    const isKept = when(isShort, isPresent(cast(text, 'DOUBLE')), sameDigits(text, 'DOUBLE'));
-    return when(full(`trim(${text})`, NUMBER), isKept);
-  },
-};
-const BOOLEAN: Candidate = { type: 'BOOLEAN', keeps: (text) => `lower(${text}) IN ('true', 'false')` };
-const TIMES: Candidate[] = [
-  moment('DATE', DAY),
-  moment('TIME', clock(6)),
-  moment('TIMESTAMP', `${DAY}[T ]${clock(6)}`),
-  moment('TIMESTAMP_NS', `${DAY}[T ]${clock(9)}`),
-  moment('TIMESTAMP WITH TIME ZONE', `${DAY}[T ]${clock(6)}${ZONE}`),
-  {
-    type: 'VARCHAR',
-    keeps: (text) => full(text, SEPARATED),
-    note: 'is text: its dates are not ISO 8601. date_format reads them, such as date_format: "%d/%m/%Y".',
-  },
+    when(`strlen(value) <= 15 AND NOT contains(lower(value), 'e')`, fits('DOUBLE'), keepsDigits('DOUBLE')),
+  ],
+  [NAN, ['DOUBLE']],
+  [' *[-+]?(?i:inf|infinity) *', ['DOUBLE']],
+  ['(?i:true|false)', ['BOOLEAN']],
+  [DAY, ['DATE'], fits('DATE')],
+  [clock(6), ['TIME'], fits('TIME')],
+  [MOMENT, ['TIMESTAMP', 'TIMESTAMP_NS'], fits('TIMESTAMP_NS')],
+  [MOMENT, ['TIMESTAMP'], fits('TIMESTAMP')],
+  [`${DAY}[T ]${clock(9)}`, ['TIMESTAMP_NS'], fits('TIMESTAMP_NS')],
+  [`${MOMENT}(Z|[+-][0-9]{2}(:?[0-9]{2})?)`, ['TIMESTAMP WITH TIME ZONE'], fits('TIMESTAMP WITH TIME ZONE')],
+  ['([0-9]{1,2}[./-][0-9]{1,2}[./-][0-9]{4}|[0-9]{1,4}/[0-9]{1,2}/[0-9]{1,2})([ T].*)?', [OTHER_DATE]],
 ];
-const MIXTURE: Candidate = {
-  type: 'VARCHAR',
-  keeps: isPresent,
-  note: 'mixes types of values: all are text without quotes, so "1" and 1 are the same; lists and objects are JSON text.',
-};
+const NAN_KIND = KINDS.findIndex(([pattern]) => pattern === NAN);
+/** Other kinds of values. KEPT is for columns that may have only one type. */
+const [MISSING, KEPT, OTHER] = [-1, -2, -3];
 
-/** @param sniffed types that DuckDB has found in the first rows of the files */
-export function deliveredByCsv(name: string, sniffed: readonly string[], given: Given): Delivered {
-  // Text is tried too, for the note on values that aren't numbers or times like most of their column.
-  const likely: Record<string, Candidate[]> = {
-    BIGINT: [INTEGER, LONG_INTEGER, DOUBLE],
-    DOUBLE: [LONG_INTEGER, DOUBLE],
-    BOOLEAN: [BOOLEAN],
-    VARCHAR: [DOUBLE, ...TIMES],
-  };
-  const candidates = new Set([...dates(given), ...sniffed.flatMap((type) => likely[type] ?? TIMES)]);
-  return { name, read: 'VARCHAR', candidates: [...candidates] };
+export function deliveredByCsv(name: string): Delivered {
+  return { name, types: ['BIGINT', 'DECIMAL(38,0)', 'DOUBLE', 'BOOLEAN', ...TIMES] };
 }
 
 /** @param type that DuckDB has found in all rows */
-export function deliveredByJson({ name, type }: Column, given: Given): Delivered {
-  const asText = (...candidates: Candidate[]): Delivered => ({ name, read: 'VARCHAR', candidates });
-  if (/^(U?BIGINT|BOOLEAN)$/.test(type)) return asText({ type, keeps: isPresent });
-  if (type === 'JSON') return asText(MIXTURE);
-  if (type === 'HUGEINT') return asText(LONG_INTEGER);
-  if (type === 'DOUBLE') return asText({ type, keeps: (text) => sameDigits(text, type) });
-  if (!/^(STRUCT|MAP)\(|\]$/.test(type)) return asText(...dates(given), ...TIMES);
+export function deliveredByJson({ name, type }: Column): Delivered {
+  const only = (to: string, keeps = 'TRUE') => ({ name, types: [], only: { type: to, keeps } });
+  if (/^(U?BIGINT|BOOLEAN)$/.test(type)) return only(type);
+  if (type === 'HUGEINT') return { name, types: ['DECIMAL(38,0)'] };
+  if (type === 'DOUBLE') return only(type, keepsDigits(type));
+  if (type === 'JSON') {
+    const note =
+      'mixes types of values: all are text without quotes, so "1" and 1 are the same; lists and objects are JSON text.';
+    return { ...only('VARCHAR'), note };
+  }
+  if (!/^(STRUCT|MAP)\(|\]$/.test(type)) return { name, types: TIMES };
   // Within lists and objects strings stay as they are: DuckDB would drop the offset of a time, and keep JSON's quotes of a mixture.
   // A field's name is in quotes, or followed by a space.
   const nested = type.replace(
     /("(?:[^"]|"")*")|\b(?:JSON|UUID|DATE|TIME|TIMESTAMP)(?=[,)[]|$)/g,
     (_, quoted?: string) => quoted ?? 'VARCHAR',
   );
-  const note = 'has fields that mix types of values, or have none: they are text without quotes.';
   const isMixed = /\bJSON(?=[,)[]|$)/.test(type.replace(/"(?:[^"]|"")*"/g, ''));
-  return asText({ type: nested, keeps: isPresent, isNative: true, ...(isMixed && { note }) });
-}
-
-function dates({ date_format: format }: Given): Candidate[] {
-  if (format === undefined) return [];
-  const isTime = /%[HIcX]/.test(format);
-  const type = /%[zZ]/.test(format) ? 'TIMESTAMP WITH TIME ZONE' : isTime ? 'TIMESTAMP' : 'DATE';
-  // %Y takes 24 for the year 24.
-  const keeps = (text: string) => `year(try_strptime(${text}, ${quotedString(format)})) >= 1000`;
-  return [{ type, keeps, dateFormat: format }];
+  const note = 'has fields that mix types of values, or have none: they are text without quotes.';
+  return { ...only(nested), isNested: true, ...(isMixed && { note }) };
 }
 
 /** Gives columns the types that the caller wants. @throws DatasetError unknown_column, unreadable */
@@ -151,103 +118,138 @@ export function withGivenTypes(columns: Delivered[], { types = {} }: Given): Del
   return columns.map((column) => {
     const type = Object.hasOwn(types, column.name) ? types[column.name] : undefined;
     if (type === undefined) return column;
-    const keeps = (text: string) =>
-      type === 'DOUBLE' ? `${cast(text, type)} IS NOT NULL` : sameDigits(text, type);
-    return { ...column, read: 'VARCHAR', candidates: type === 'VARCHAR' ? [] : [{ type, keeps }] };
+    const keeps = type === 'VARCHAR' ? 'TRUE' : type === 'DOUBLE' ? fits(type) : keepsDigits(type);
+    return { name: column.name, types: [], only: { type, keeps } };
   });
 }
 
-const NAN = when('strlen(value) <= 8', `isnan(${cast('value', 'DOUBLE')})`);
+/** Values of a column that are alike. */
+interface Tally {
+  /** Index in KINDS, or MISSING, KEPT or OTHER. */
+  kind: number;
+  /** Whether `date_format` reads them. */
+  isDated: boolean;
+  count: number;
+  example: string;
+}
+
+const sum = (tallies: readonly Tally[]) => tallies.reduce((total, { count }) => total + count, 0);
 
 /**
- * Decides types in one pass over the file. Its rows are turned into values, so that each predicate is planned once for all columns.
+ * Decides types in one pass over the file. Its rows are turned into values, so that each pattern is planned once for all columns.
  *
  * @param source SQL that delivers the columns, all as text
- * @param whole the same, for the pass
  * @throws DatasetError unreadable, when a type or format that the caller has given doesn't keep all values
  */
 export async function typed(
   run: Run,
-  columns: readonly Delivered[],
-  { source, whole = source }: { source: string; whole?: string },
-  given: Given,
+  delivered: readonly Delivered[],
+  source: string,
+  { types: givenTypes = {}, date_format: format }: Given,
 ): Promise<{ rowCount: number; columns: ColumnReading[]; empty: string[]; notes: string[] }> {
-  const predicatesOf = columns.map(({ candidates }) => [
-    ...candidates.map(({ keeps }) => keeps('value')),
-    NAN,
-  ]);
-  const predicates = [...new Set(predicatesOf.flat())];
-  const masks = predicatesOf.map((own) => own.reduce((bits, one) => bits + 2 ** predicates.indexOf(one), 0));
-  const names = columns.map(({ name }) => quotedIdentifier(name)).join(', ');
-  const measures = predicates.map((one, at) => `count(*) FILTER (${when(`mask & ${2 ** at} <> 0`, one)})`);
-  const slots = `unnest(range(${columns.length})) AS slot, unnest([${masks.join(', ')}]) AS mask`;
-  const counted = await run(
-    `SELECT slot, count(*), count(value), ${measures.join(', ')} FROM (SELECT ${slots}, unnest([${names}]) AS value FROM ${whole}) GROUP BY slot`,
-  );
-  const counts = new Map(
-    counted.getRows().map(([slot, ...rest]): [number, number[]] => [Number(slot), rest.map(Number)]),
-  );
-  const rowCount = counts.get(0)?.[0] ?? 0;
-  const notes: string[] = [];
+  const tallies = await talliesOf(run, delivered, source, format);
+  const rowCount = sum(tallies[0] ?? []);
+  const columns: ColumnReading[] = [];
   const empty: string[] = [];
-  const readings: ColumnReading[] = [];
-  for (const [index, { name, read, candidates }] of columns.entries()) {
-    const [, present = 0, ...kept] = counts.get(index) ?? [];
-    const countOf = (predicate: string) => kept[predicates.indexOf(predicate)] ?? 0;
+  const notes: string[] = [];
+  let isFormatUsed = format === undefined || rowCount === 0;
+  for (const [slot, { name, types, only, isNested, note }] of delivered.entries()) {
+    const column = quotedIdentifier(name);
     const shown = `Column ${JSON.stringify(name)}`;
-    const chosen = candidates.find(({ keeps }) => present > 0 && countOf(keeps('value')) === present);
-    const type = chosen?.type ?? 'VARCHAR';
-    const nan = type === 'DOUBLE' ? countOf(NAN) : 0;
-    readings.push({
-      name,
-      type,
-      read: chosen?.isNative ? type : read,
-      ...(chosen?.dateFormat !== undefined && { dateFormat: chosen.dateFormat }),
-      ...(nan > 0 && { hasNan: true as const }),
-    });
-    if (nan > 0) notes.push(nanNote(name, nan));
-    if (chosen?.note !== undefined) notes.push(`${shown} ${chosen.note}`);
+    const reading: ColumnReading = { name, type: 'VARCHAR', read: 'VARCHAR', value: column };
+    columns.push(reading);
+    const values = tallies[slot]!.filter(({ kind }) => kind !== MISSING);
+    const present = sum(values);
     if (present === 0) empty.push(name);
-    if (chosen || present === 0) continue;
-    const isGiven = Object.hasOwn(given.types ?? {}, name);
-    const isLikely = ({ keeps, type: to }: Candidate) =>
-      to !== 'VARCHAR' && countOf(keeps('value')) * 2 >= present;
-    const likely = candidates.find((candidate) => isGiven || isLikely(candidate));
-    if (!likely) continue;
-    const changed = `${likely.dateFormat ?? likely.type} would change ${await changedBy(likely, name, source, run)}`;
-    if (isGiven) throw unreadable(`types: column ${JSON.stringify(name)} can't be read exactly: ${changed}`);
-    notes.push(`${shown} is text: ${changed}. types, null_values or date_format read it otherwise.`);
+    if (present === 0) continue;
+
+    const keeps = (type: string, { kind, isDated }: Tally) =>
+      type === format ? isDated : kind === KEPT || KINDS[kind]?.[1].includes(type);
+    const keptBy = (type: string) => sum(values.filter((tally) => keeps(type, tally)));
+    const candidates = only ? [only.type] : [...(format === undefined ? [] : [format]), ...types];
+    const type = candidates.find((each) => keptBy(each) === present);
+    if (type === undefined) {
+      const [likely] = candidates
+        .filter((each) => only !== undefined || (each !== OTHER_DATE && keptBy(each) * 2 >= present))
+        .sort((one, other) => keptBy(other) - keptBy(one));
+      if (likely === undefined) continue;
+      const { example } = values.find((tally) => !keeps(likely, tally))!;
+      const changed = `${likely} would change ${JSON.stringify(example)}`;
+      if (Object.hasOwn(givenTypes, name))
+        throw unreadable(`types: column ${JSON.stringify(name)} can't be read exactly: ${changed}`);
+      notes.push(`${shown} is text: ${changed}. types, null_values or date_format read it otherwise.`);
+    } else if (type === format) {
+      isFormatUsed = true;
+      const time = /%[HIcX]/.test(format) ? 'TIMESTAMP' : 'DATE';
+      reading.type = /%[zZ]/.test(format) ? 'TIMESTAMP WITH TIME ZONE' : time;
+      reading.value = `CAST(strptime(${column}, ${quotedString(format)}) AS ${reading.type})`;
+    } else if (type === OTHER_DATE)
+      notes.push(
+        `${shown} is text: its dates are not ISO 8601. date_format reads them, such as date_format: "%d/%m/%Y".`,
+      );
+    else {
+      reading.type = type;
+      if (isNested) reading.read = type;
+      else if (type !== 'VARCHAR') reading.value = `CAST(${column} AS ${type})`;
+      const nan = type === 'DOUBLE' ? sum(values.filter(({ kind }) => kind === NAN_KIND)) : 0;
+      if (nan > 0) reading.value = withoutNan(reading.value);
+      if (nan > 0) notes.push(nanNote(name, nan));
+      if (note !== undefined) notes.push(`${shown} ${note}`);
+    }
   }
-  const { date_format: format } = given;
-  if (format !== undefined && rowCount > 0 && !readings.some(({ dateFormat }) => dateFormat !== undefined))
+  if (!isFormatUsed)
     throw unreadable(
       `date_format: expected the format of all values of a column; got ${JSON.stringify(format)}`,
     );
-  return { rowCount, columns: readings, empty, notes };
+  return { rowCount, columns, empty, notes };
+}
+
+/** Counts the kinds of values in each column. */
+async function talliesOf(
+  run: Run,
+  delivered: readonly Delivered[],
+  source: string,
+  format: string | undefined,
+): Promise<Tally[][]> {
+  const names = delivered.map(({ name }) => quotedIdentifier(name)).join(', ');
+  const ruleOf = ({ only }: Delivered) => {
+    const kept = only?.type === 'DOUBLE' ? when(is(NAN), `${NAN_KIND}`, `${KEPT}`) : `${KEPT}`;
+    return only && when(only.keeps, kept, `${OTHER}`);
+  };
+  const rules = [...new Set(delivered.map(ruleOf))];
+  const rulesOfSlots = delivered.map((column) => rules.indexOf(ruleOf(column))).join(', ');
+  const kinds = [
+    `value IS NULL THEN ${MISSING}`,
+    ...rules.flatMap((rule, index) => (rule === undefined ? [] : [`rule = ${index} THEN ${rule}`])),
+    `NOT regexp_matches(value, '^[-+ .0-9nNiItTfF]') THEN ${OTHER}`,
+    ...KINDS.map(([pattern, , condition = 'TRUE'], kind) => `${when(is(pattern), condition)} THEN ${kind}`),
+  ];
+  // %Y takes 24 for the year 24.
+  const dated =
+    format === undefined
+      ? 'FALSE'
+      : `coalesce(year(try_strptime(value, ${quotedString(format)})) >= 1000, FALSE)`;
+  const counted = await run(
+    `SELECT slot, CASE WHEN ${kinds.join(' WHEN ')} ELSE ${OTHER} END AS kind, ${dated} AS dated, count(*), left(any_value(value), 40)
+     FROM (SELECT unnest(range(${delivered.length})) AS slot, unnest([${rulesOfSlots}]) AS rule, unnest([${names}]) AS value FROM ${source})
+     GROUP BY ALL`,
+  );
+  const tallies = delivered.map((): Tally[] => []);
+  for (const [slot, kind, isDated, count, example] of counted.getRows())
+    tallies[Number(slot)]!.push({
+      kind: Number(kind),
+      isDated: isDated === true,
+      count: Number(count),
+      example: String(example),
+    });
+  return tallies;
 }
 
 export function nanNote(name: string, count: number): string {
   return `Column ${JSON.stringify(name)}: ${count} NaN ${count === 1 ? 'is' : 'are'} missing.`;
 }
 
-/** A value that the type doesn't keep, as it stands in the file. */
-async function changedBy({ keeps }: Candidate, name: string, source: string, run: Run): Promise<string> {
-  const column = quotedIdentifier(name);
-  const odd = `${column} IS NOT NULL AND (${keeps(column)}) IS NOT TRUE`;
-  const found = await run(`SELECT left(${column}, 40) FROM ${source} WHERE ${odd} LIMIT 1`);
-  return JSON.stringify(found.getRows()[0]?.[0] ?? '');
-}
-
-/** SQL that converts columns from the types in which `source` delivers them. */
-export function convertedSource(source: string, columns: readonly ColumnReading[]): string {
-  const replaced = columns.flatMap(({ name, type, read, dateFormat, hasNan }) => {
-    const column = quotedIdentifier(name);
-    let value = column;
-    if (dateFormat !== undefined) value = `strptime(${value}, ${quotedString(dateFormat)})`;
-    if (read !== type) value = `CAST(${value} AS ${type})`;
-    // Not nullif: from Parquet's statistics, which leave NaN out, DuckDB concludes that no value equals NaN.
-    if (hasNan) value = `CASE WHEN isnan(${value}) THEN NULL ELSE ${value} END`;
-    return value === column ? [] : [`${value} AS ${column}`];
-  });
-  return replaced.length === 0 ? source : `(SELECT * REPLACE (${replaced.join(', ')}) FROM ${source})`;
+/** Not nullif: from Parquet's statistics, which leave NaN out, DuckDB concludes that no value equals NaN. */
+export function withoutNan(value: string): string {
+  return `CASE WHEN isnan(${value}) THEN NULL ELSE ${value} END`;
 }

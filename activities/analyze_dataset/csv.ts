@@ -3,7 +3,7 @@ import { quotedString } from '@duckdb/node-api';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { unreadable } from './errors.js';
 import type { Run } from './session.js';
-import { contentOf, type Readable } from './sources.js';
+import { contentOf, headOf, type Readable } from './sources.js';
 
 /** How consecutive files split into rows. */
 interface Dialect {
@@ -32,90 +32,81 @@ type Given = Pick<DatasetQuery, 'delimiter' | 'header' | 'null_values' | 'on_bad
 const MAX_LINE_BYTES = 16 * 1024 ** 2;
 /** Delimiter of files with one column: a character that no text has. */
 const NO_DELIMITER = '\x1f';
-/** The buffer has to hold two lines. */
-const SIZES = [`max_line_size = ${MAX_LINE_BYTES}`, `buffer_size = ${2 * MAX_LINE_BYTES}`];
 const RFC_4180 = [`quote = '"'`, `escape = '"'`, `comment = ''`];
+const STRICT = [
+  'strict_mode = true',
+  `max_line_size = ${MAX_LINE_BYTES}`,
+  // It has to hold two lines.
+  `buffer_size = ${2 * MAX_LINE_BYTES}`,
+];
 
-/**
- * @returns also DuckDB's guesses of types by name of the column in lower case, and notes
- * @throws DatasetError unreadable
- */
+/** @returns also notes @throws DatasetError unreadable */
 export async function planCsv(
   files: readonly Readable[],
   given: Given,
   run: Run,
-): Promise<{ plan: CsvPlan; sniffed: Map<string, string[]>; notes: Set<string> }> {
-  const skipsBadRows = given.on_bad_rows === 'skip';
-  const nullValues = ['', ...(given.null_values ?? [])];
-  const plan: CsvPlan = { dialects: [], nullValues, skipsBadRows, hasLineEnds: false, recordCount: 0 };
-  const sniffed = new Map<string, string[]>();
+): Promise<{ plan: CsvPlan; notes: Set<string> }> {
+  const plan: CsvPlan = {
+    dialects: [],
+    nullValues: ['', ...(given.null_values ?? [])],
+    skipsBadRows: given.on_bad_rows === 'skip',
+    hasLineEnds: false,
+    recordCount: 0,
+  };
   const notes = new Set<string>();
-  const alike = ({ files: _, ...rest }: Dialect) => JSON.stringify(rest);
   for (const file of files) {
-    const { dialect, types } = await sniff(file, given, run);
-    for (const [index, name] of dialect.names.entries()) {
-      const key = name.toLowerCase();
-      sniffed.set(key, [...(sniffed.get(key) ?? []), types[index]!]);
-    }
+    const dialect = await sniff(file, given, run);
     const { records, hasLineEnds } = await countRecords(file, dialect);
     plan.recordCount += records;
     plan.hasLineEnds ||= hasLineEnds;
     notes.add(noteOn(dialect));
     const last = plan.dialects.at(-1);
-    if (last && alike(last) === alike(dialect)) last.files += 1;
+    if (last && JSON.stringify({ ...last, files: 1 }) === JSON.stringify(dialect)) last.files += 1;
     else plan.dialects.push(dialect);
   }
-  return { plan, sniffed, notes };
+  return { plan, notes };
 }
 
-async function sniff(file: Readable, given: Given, run: Run): Promise<{ dialect: Dialect; types: string[] }> {
-  const separator = await separatorLine(file);
+async function sniff(file: Readable, given: Given, run: Run): Promise<Dialect> {
+  const head = await headOf(file);
+  if (head.length === 0) throw unreadable(`path: ${file.name} has no content`);
+  // The separator that such a line above the table names, for Excel.
+  const separator = /^(?:\ufeff)?sep=(.)\r?\n/.exec(head.toString('utf8', 0, 20))?.[1];
   const delimiter = given.delimiter ?? separator;
   if (delimiter !== undefined && !/^[\t -~]$/.test(delimiter))
     throw unreadable(`delimiter: expected one ASCII character; got ${JSON.stringify(delimiter)}`);
   const skip = given.header ? given.header - 1 : separator === undefined ? 0 : 1;
   const options = [
+    quotedString(file.realPath),
+    ...STRICT,
     ...(delimiter === undefined ? [] : [`delim = ${quotedString(delimiter)}`]),
     ...(skip === 0 ? [] : [`skip = ${skip}`]),
     ...(given.header === undefined ? [] : [`header = ${given.header > 0}`]),
   ];
-  const sniffWith = async (...more: string[]) => {
-    const settings = [quotedString(file.realPath), 'strict_mode = true', ...SIZES, ...options, ...more].join(
-      ', ',
+  const sniffWith = async (...more: string[]): Promise<Dialect> => {
+    const settings = [...options, ...more].join(', ');
+    const sniffed = await run(
+      `SELECT Delimiter, SkipRows, HasHeader, list_transform(Columns, lambda c: c.name) FROM sniff_csv(${settings})`,
     );
-    const sniffed = await run(`SELECT Delimiter, SkipRows, HasHeader, Columns FROM sniff_csv(${settings})`);
-    const [found, lines, hasHeader, list] = sniffed.getRowsJson()[0]!;
-    const columns = list as { name: string; type: string }[];
-    const dialect = {
-      files: 1,
-      delimiter: delimiter ?? (columns.length === 1 ? NO_DELIMITER : (found as string)),
-      skip: Number(lines),
-      hasHeader: hasHeader === true,
-      names: columns.map(({ name }) => name),
-    };
-    return { dialect, types: columns.map(({ type }) => type) };
+    const [found, lines, hasHeader, names] = sniffed.getRowsJson()[0] as [string, number, boolean, string[]];
+    const isTable = names.length > 1;
+    const fields = delimiter ?? (isTable ? found : NO_DELIMITER);
+    return { files: 1, delimiter: fields, skip: Number(lines), hasHeader, names };
   };
   // Without ignore_errors the sniffer leaves out all lines above the last that doesn't fit. Such lines are errors later.
   const found = await sniffWith(...RFC_4180, 'ignore_errors = true');
-  if (found.dialect.names.length > 1 || delimiter !== undefined) return found;
+  if (found.names.length > 1 || delimiter !== undefined) return found;
   const strict = await sniffWith().catch(() => found);
-  const isTable = strict.dialect.names.length > 1;
-  if (isTable && strict.dialect.skip === found.dialect.skip) return strict;
-  const [first] = found.dialect.names;
+  const isTable = strict.names.length > 1;
+  if (isTable && strict.skip === found.skip) return strict;
+  const [first] = found.names;
   if (!isTable && !/[,;\t|]/.test(first!)) return found;
-  const line = strict.dialect.skip + 1;
+  const line = strict.skip + 1;
   const header = isTable ? `; if the names of its columns stand in line ${line}, set header: ${line}` : '';
   throw unreadable(
     `path: ${file.name} has lines of different numbers of fields, beginning with ${JSON.stringify(first)}${header}; else set delimiter ` +
       "to what separates its fields, or, if it has one column, to a character that it doesn't hold",
   );
-}
-
-/** The separator that a line such as `sep=;` above the table names, for Excel. */
-async function separatorLine(file: Readable): Promise<string | undefined> {
-  for await (const head of contentOf(file))
-    return /^(?:\ufeff)?sep=(.)\r?\n/.exec(head.toString('utf8', 0, 20))?.[1];
-  throw unreadable(`path: ${file.name} has no content`);
 }
 
 /**
@@ -170,7 +161,7 @@ function noteOn({ delimiter, skip, hasHeader }: Dialect): string {
   return `CSV is read with ${fields}, ${header}${above}. Empty fields are missing, quoted or not.`;
 }
 
-/** Rows that the last reading with `store_rejects` has left out, and a note on them. */
+/** Number of rows that the last reading has left out, and a note on them. */
 export async function rejectedRows(
   run: Run,
   files: readonly Readable[],
@@ -189,43 +180,35 @@ export async function rejectedRows(
   });
   const count = Number(rows[0]![5]);
   const more = count > rows.length ? `, and ${count - rows.length} more` : '';
-  return {
-    count,
-    notes: [
-      `Lines that don't fit are left out, counted without breaks within quotes: ${shown.join('; ')}${more}.`,
-    ],
-  };
+  const note = `Lines that don't fit are left out, counted without breaks within quotes: ${shown.join('; ')}${more}.`;
+  return { count, notes: [note] };
 }
 
 /** SQL to read CSV files, to stand in a FROM: every column is text. @param errors what becomes of lines that don't fit, if skipped */
-export function csvSource(plan: CsvPlan, paths: readonly string[], errors = 'ignore_errors'): string {
-  let from = 0;
-  const sources = plan.dialects.map((dialect) =>
-    csvReader(dialect, paths.slice(from, (from += dialect.files)), plan, errors),
-  );
-  return sources.length === 1 ? sources[0]! : `(FROM ${sources.join(' UNION ALL BY NAME FROM ')})`;
-}
-
-function csvReader(
-  { delimiter, skip, hasHeader, names }: Dialect,
-  paths: readonly string[],
-  { skipsBadRows, hasLineEnds, nullValues }: CsvPlan,
-  errors = 'ignore_errors',
+export function csvSource(
+  { dialects, skipsBadRows, hasLineEnds, nullValues }: CsvPlan,
+  files: readonly Readable[],
+  errors: 'ignore_errors' | 'store_rejects' = 'ignore_errors',
 ): string {
-  const options = [
-    ...RFC_4180,
-    'auto_detect = false',
-    'strict_mode = true',
-    'hive_partitioning = false',
-    `delim = ${quotedString(delimiter)}`,
-    `skip = ${skip}`,
-    `header = ${hasHeader}`,
-    `nullstr = [${nullValues.map(quotedString).join(', ')}]`,
-    `columns = {${names.map((name) => `${quotedString(name)}: 'VARCHAR'`).join(', ')}}`,
-    ...SIZES,
-    // The parallel reader may repeat rows beside lines that don't fit.
-    ...(skipsBadRows || hasLineEnds ? ['parallel = false'] : []),
-    ...(skipsBadRows ? [`${errors} = true`] : []),
-  ];
-  return `read_csv([${paths.map(quotedString).join(', ')}], ${options.join(', ')})`;
+  let from = 0;
+  const sources = dialects.map(({ files: alike, delimiter, skip, hasHeader, names }) => {
+    const paths = files.slice(from, (from += alike)).map(({ realPath }) => quotedString(realPath));
+    const settings = [
+      `[${paths.join(', ')}]`,
+      ...STRICT,
+      ...RFC_4180,
+      'auto_detect = false',
+      'hive_partitioning = false',
+      `delim = ${quotedString(delimiter)}`,
+      `skip = ${skip}`,
+      `header = ${hasHeader}`,
+      `nullstr = [${nullValues.map(quotedString).join(', ')}]`,
+      `columns = {${names.map((name) => `${quotedString(name)}: 'VARCHAR'`).join(', ')}}`,
+      // The parallel reader may repeat rows beside lines that don't fit.
+      ...(skipsBadRows || hasLineEnds ? ['parallel = false'] : []),
+      ...(skipsBadRows ? [`${errors} = true`] : []),
+    ];
+    return `read_csv(${settings.join(', ')})`;
+  });
+  return sources.length === 1 ? sources[0]! : `(FROM ${sources.join(' UNION ALL BY NAME FROM ')})`;
 }

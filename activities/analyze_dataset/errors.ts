@@ -13,8 +13,6 @@ export type DatasetErrorCode =
 /** Maximum length of a message, in characters: names and types are the file's, and may be of any length. */
 const MAX_MESSAGE_CHARACTERS = 2000;
 const MAX_LISTED_NAMES = 100;
-const BAD_LINE =
-  'fix it, leave such lines out with on_bad_rows: "skip", or set delimiter or header (line ends within quotes are not counted)';
 
 /** The message is for the caller: place, expected and actual value. A long one is cut in its middle. */
 export class DatasetError extends Error {
@@ -35,12 +33,7 @@ export function unreadable(fault: string): DatasetError {
 }
 
 /** @param parent path of the struct whose fields are `known`; without it they are columns */
-export function unknownColumn(
-  where: string,
-  name: string,
-  known: readonly string[],
-  parent = '',
-): DatasetError {
+export function unknownColumn(where: string, name: string, known: readonly string[], parent = '') {
   const shown = known.slice(0, MAX_LISTED_NAMES).map((each) => JSON.stringify(each));
   const more = known.length > shown.length ? `, and ${known.length - shown.length} more` : '';
   const [what, of] = parent === '' ? ['columns', ''] : ['fields', ` of ${JSON.stringify(parent)}`];
@@ -54,8 +47,13 @@ export function messageOf(thrown: unknown): string {
   return typeof message === 'string' ? message : String(thrown);
 }
 
-/** DuckDB's messages; the code and the words for each, in which % is the caller's path. The first that matches counts. */
+const BAD_LINE =
+  'fix it, leave such lines out with on_bad_rows: "skip", or set delimiter or header (line ends within quotes are not counted)';
+/** Messages of DuckDB and of Node.js; the code and the words for each. % is the caller's path. The first that matches counts. */
 const KINDS: [RegExp, DatasetErrorCode, string][] = [
+  [/^Permission Error/, 'not_allowed', 'path: % refers to something outside of itself'],
+  [/^(EACCES|IO Error.*: Permission denied)/, 'unreadable', 'path: % may not be read by the worker'],
+  [/^ELOOP/, 'unreadable', 'path: % is a symbolic link that leads to itself'],
   [
     /^Out of Memory/,
     'out_of_memory',
@@ -82,13 +80,12 @@ export function datasetErrorOf(
   let full = messageOf(thrown);
   for (const [path, name] of names) full = full.replaceAll(path, name);
   // Without the query and the hints about DuckDB's own options. Its count of lines in JSON is off by one at times.
-  const message = (full.split(/\n\s*\n|\nPossible|\nTry |\n\s+file = |\nLINE \d+:/)[0] ?? full)
+  const message = full
+    .split(/\n\s*\n|\nPossible|\nTry |\n\s+file = |\nLINE \d+:/)[0]!
     .replace(/(Original Line: .{200}).*/, '$1…')
     .replace(/\s*\n\s*/g, '; ')
     .replace(/(at byte \d+) in line/, '$1 near line')
     .trim();
-  if (message.startsWith('Permission Error'))
-    return new DatasetError('not_allowed', `path: ${givenPath} refers to something outside of itself`);
   const [, code, words] = KINDS.find(([pattern]) => pattern.test(message)) ?? [];
   return code ? new DatasetError(code, `${words!.replace('%', () => givenPath)} (${message})`) : thrown;
 }

@@ -4,21 +4,19 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { activityInfo } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
+import { temporaryPath } from '../../platform/home/atomic-files.js';
 import { dataFoldersOf } from '../../platform/settings/private-paths.js';
 import type { ColumnProfile, DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { cancellationSignal, report, saveArtifact, workerSettings, type Artifact } from '../runtime/index.js';
 import type { Inspection, QueryResult } from './analysis.js';
-import { analyzeInChild, type InChildOptions } from './analyze-in-child.js';
-import type { Reading, ReadingOptions } from './dataset.js';
+import type { Analysis, AnalysisCall } from './analysis-process.js';
+import { analyzeInChild, type AnalysisResult } from './analyze-in-child.js';
+import type { OnProgress, Reading, ReadingOptions } from './dataset.js';
 import { DatasetError } from './errors.js';
-import { makeScratch, sweepLeftovers } from './leftovers.js';
-import type { Progress } from './session.js';
 
 /** Determines format, columns and number of rows of the file. @param given arguments for how it is read */
 export function inspectDataset(path: string, given: Partial<DatasetQuery>): Promise<Inspection> {
-  return inScratch(({ options, child }) =>
-    analyzeInChild({ name: 'inspect', args: [path], options: { ...options, given } }, child),
-  );
+  return inScratch((analyze) => analyze('inspect', [path], { given }));
 }
 
 /** Describes a batch of columns. */
@@ -27,23 +25,12 @@ export function profileDatasetColumns(
   names: string[],
   reading: Reading,
 ): Promise<ColumnProfile[]> {
-  return inScratch(
-    ({ options, child }) =>
-      analyzeInChild(
-        { name: 'profileColumns', args: [path, names], options: { ...options, reading } },
-        child,
-      ),
-    names.length,
-  );
+  return inScratch((analyze) => analyze('profileColumns', [path, names], { reading }), names.length);
 }
 
 /** Runs the query; reports the finished share. */
 export function queryDataset(query: DatasetQuery, reading: Reading): Promise<QueryResult> {
-  return inScratch(
-    ({ options, child }) =>
-      analyzeInChild({ name: 'runQuery', args: [query], options: { ...options, reading } }, child),
-    1,
-  );
+  return inScratch((analyze) => analyze('runQuery', [query], { reading }), 1);
 }
 
 /** Parquet's bytes for each byte of a file. */
@@ -63,42 +50,42 @@ export function writeDatasetArtifact(
   query: DatasetQuery,
   reading: Reading,
 ): Promise<Artifact & { rowCount: number }> {
-  return inScratch(async ({ options, child }) => {
-    const target = join(options.tempFolder, 'result.parquet');
-    const rowCount = await analyzeInChild(
-      { name: 'writeParquet', args: [query, target], options: { ...options, reading } },
-      child,
-    );
-    return { ...(await saveArtifact(target)), rowCount };
+  return inScratch(async (analyze) => {
+    const { file, rowCount } = await analyze('writeParquet', [query], { reading });
+    return { ...(await saveArtifact(file)), rowCount };
   }, 1);
 }
 
-interface Scratch {
-  options: Pick<ReadingOptions, 'dataFolders' | 'tempFolder'>;
-  child: InChildOptions;
-}
+type Analyze = <Name extends keyof Analysis>(
+  name: Name,
+  args: AnalysisCall<Name>['args'],
+  options: Pick<ReadingOptions, 'given' | 'reading'>,
+) => Promise<AnalysisResult<Name>>;
 
 /**
  * Does the work in a temporary folder, which is removed afterwards.
  *
  * @param units this activity's share of the operation's progress, in units; without it nothing is reported
  */
-async function inScratch<T>(work: (scratch: Scratch) => Promise<T>, units?: number): Promise<T> {
+async function inScratch<T>(work: (analyze: Analyze) => Promise<T>, units?: number): Promise<T> {
   const settings = workerSettings();
-  const folder = join(settings.home, 'tmp');
-  await mkdir(folder, { recursive: true });
-  await sweepLeftovers(folder);
-  const tempFolder = await makeScratch(folder);
-  const options = { dataFolders: dataFoldersOf(settings), tempFolder };
-  const onProgress = AsyncResource.bind(({ progress, total, message }: Progress) => {
-    if (units === undefined) return;
-    report({ progress: (progress / total) * units, total: units, ...(message !== undefined && { message }) });
+  // If its host goes down, a worker removes it later.
+  const tempFolder = temporaryPath(join(settings.home, 'tmp', 'dataset'));
+  await mkdir(tempFolder, { recursive: true });
+  const onProgress: OnProgress = AsyncResource.bind((share: number, message: string) => {
+    if (units !== undefined) report({ progress: share * units, total: units, message });
   });
   // Temporal's time-out holds during an outage of Temporal too.
   const timeout = AbortSignal.timeout(activityInfo().startToCloseTimeoutMs);
   const signal = AbortSignal.any([cancellationSignal(), timeout]);
+  const dataFolders = dataFoldersOf(settings);
   try {
-    const result = await work({ options, child: { signal, onProgress } });
+    const result = await work((name, args, options) =>
+      analyzeInChild(
+        { name, args, options: { ...options, dataFolders, tempFolder } },
+        { signal, onProgress },
+      ),
+    );
     if (units !== undefined) report({ progress: units, total: units });
     return result;
   } catch (error) {

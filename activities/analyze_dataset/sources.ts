@@ -1,6 +1,7 @@
 /** Finds the files of a dataset in the data folders, and copies those that aren't UTF-8. */
-import { constants, createReadStream, createWriteStream } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { pipeline as pipe } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { DataFolders, Match } from '../../platform/storage/data-folders.js';
@@ -11,13 +12,9 @@ export type DatasetFormat = 'csv' | 'json' | 'parquet';
 
 /** One file, or all that match a pattern. */
 export interface DatasetFile {
-  /** As the caller wrote it; the only spelling that messages show. */
-  givenPath: string;
   /** At least one, sorted by name, none empty. */
   files: Match[];
   format: DatasetFormat;
-  /** Total size of all files on disk. */
-  bytes: number;
   notes: string[];
 }
 
@@ -42,7 +39,10 @@ export async function locate(givenPath: string, dataFolders: DataFolders): Promi
   const { candidates, isPrivate, mayRead } = await resolveInFolders(givenPath, dataFolders);
   if (candidates.length === 0) throw outside(givenPath, dataFolders, isPrivate);
   for (const candidate of candidates) {
-    const realPath = await realpath(candidate).catch((thrown: unknown) => unresolved(thrown, givenPath));
+    const realPath = await realpath(candidate).catch((thrown: unknown) => {
+      if (/^(ENOENT|ENOTDIR|ENAMETOOLONG)/.test(messageOf(thrown))) return undefined;
+      throw thrown;
+    });
     if (realPath === undefined) continue;
     if (!mayRead(realPath)) throw outside(givenPath, dataFolders);
     const found = await stat(realPath);
@@ -61,7 +61,7 @@ export async function locate(givenPath: string, dataFolders: DataFolders): Promi
   return datasetOf(givenPath, matches);
 }
 
-async function datasetOf(givenPath: string, all: Match[]): Promise<DatasetFile> {
+function datasetOf(givenPath: string, all: Match[]): DatasetFile {
   const first = all[0]!.name;
   const format = formatOf(first);
   const other = all.find(({ name }) => formatOf(name) !== format)?.name;
@@ -70,26 +70,24 @@ async function datasetOf(givenPath: string, all: Match[]): Promise<DatasetFile> 
       'unsupported_format',
       `path: expected files of one format; ${givenPath} matches ${first} (${format}) and ${other} (${formatOf(other)})`,
     );
-  for (const { realPath, name } of all)
-    await access(realPath, constants.R_OK).catch((thrown: unknown) => unresolved(thrown, name));
   const files = all.filter(({ bytes }) => bytes > 0);
+  const notes: string[] = [];
   if (files.length === 0) {
     const which = all.length === 1 ? first : `each of the ${all.length} files that match ${givenPath}`;
     throw unreadable(`path: ${which} is empty (0 bytes); expected ${format} data`);
   }
-  const notes: string[] = [];
+  const [from, to] = [files[0]!.name, files.at(-1)!.name];
   if (files.length > 1)
     notes.push(
-      `${files.length} files are read, from ${files[0]!.name} to ${files.at(-1)!.name}. Their columns are joined by name: ` +
-        'one that a file lacks has no value in its rows.',
+      `${files.length} files are read, from ${from} to ${to}. Their columns are joined by name: one that a file lacks has no ` +
+        'value in its rows.',
     );
-  else if (files[0]!.name !== givenPath) notes.push(`${givenPath} matches one file: ${files[0]!.name}.`);
+  else if (from !== givenPath) notes.push(`${givenPath} matches one file: ${from}.`);
   const empty = all.filter(({ bytes }) => bytes === 0).map(({ name }) => name);
+  const more = empty.length > 5 ? ', ...' : '';
   if (empty.length > 0)
-    notes.push(
-      `Empty files (0 bytes) are left out: ${empty.slice(0, 5).join(', ')}${empty.length > 5 ? ', ...' : ''}.`,
-    );
-  return { givenPath, files, format, bytes: files.reduce((sum, { bytes }) => sum + bytes, 0), notes };
+    notes.push(`Empty files (0 bytes) are left out: ${empty.slice(0, 5).join(', ')}${more}.`);
+  return { files, format, notes };
 }
 
 function formatOf(name: string): DatasetFormat {
@@ -105,14 +103,6 @@ function outside(givenPath: string, { folders }: DataFolders, isPrivate = false)
   return new DatasetError('not_allowed', `path: expected ${expected}; got ${givenPath}`);
 }
 
-function unresolved(thrown: unknown, givenPath: string): undefined {
-  const { code = '' } = thrown as { code?: string };
-  if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(code)) return undefined;
-  if (code === 'ELOOP') throw unreadable(`path: ${givenPath} is a symbolic link that leads to itself`);
-  if (code === 'EACCES') throw unreadable(`path: ${givenPath} may not be read by the worker`);
-  throw thrown;
-}
-
 /** A file by the name that messages show and the path that is read. */
 export type Readable = Pick<Match, 'name' | 'realPath'>;
 
@@ -124,22 +114,23 @@ export type Readable = Pick<Match, 'name' | 'realPath'>;
  */
 export async function* contentOf({ name, realPath }: Readable): AsyncGenerator<Buffer, void, undefined> {
   const raw = createReadStream(realPath, { highWaterMark: CHUNK_BYTES });
-  const stream = realPath.toLowerCase().endsWith('.gz')
-    ? createGunzip({ chunkSize: CHUNK_BYTES })
-    : undefined;
+  const isPacked = realPath.toLowerCase().endsWith('.gz');
   // Its errors come out of the loop.
-  if (stream) void pipeline(raw, stream).catch(() => undefined);
+  const content = isPacked ? pipe(raw, createGunzip({ chunkSize: CHUNK_BYTES }), () => undefined) : raw;
   try {
-    for await (const chunk of (stream ?? raw) as AsyncIterable<Buffer>) yield chunk;
+    for await (const chunk of content as AsyncIterable<Buffer>) yield chunk;
   } catch (thrown) {
-    const isGzipFault = /^Z_/.test((thrown as { code?: string }).code ?? '');
-    throw isGzipFault
-      ? unreadable(`path: ${name} is no gzip file, or one that is cut off or damaged (${messageOf(thrown)})`)
-      : thrown;
-  } finally {
-    stream?.destroy();
-    raw.destroy();
+    if (!/^Z_/.test((thrown as { code?: string }).code ?? '')) throw thrown;
+    throw unreadable(
+      `path: ${name} is no gzip file, or one that is cut off or damaged (${messageOf(thrown)})`,
+    );
   }
+}
+
+/** The first bytes, unpacked; empty for a file without content. */
+export async function headOf(file: Readable): Promise<Buffer> {
+  for await (const head of contentOf(file)) return head;
+  return Buffer.alloc(0);
 }
 
 /**
@@ -155,8 +146,7 @@ export async function copyAsUtf8(
   encoding: string | undefined,
   target: string,
 ): Promise<string | undefined> {
-  const label = encoding ?? (await utf16Of(file));
-  if (label === undefined) return undefined;
+  const label = encoding ?? UTF_16[(await headOf(file)).toString('hex', 0, 2)] ?? 'utf-8';
   let decoder: InstanceType<typeof TextDecoder>;
   try {
     decoder = new TextDecoder(label, { fatal: true });
@@ -174,9 +164,4 @@ export async function copyAsUtf8(
     throw unreadable(`encoding: ${file.name} is expected to be ${decoder.encoding}; it holds other bytes`);
   });
   return decoder.encoding;
-}
-
-async function utf16Of(file: Readable): Promise<string | undefined> {
-  for await (const head of contentOf(file)) return UTF_16[head.toString('hex', 0, 2)];
-  return undefined;
 }

@@ -15,34 +15,20 @@ const MAX_TYPE_CHARACTERS = 200;
 
 const jsonValue: DuckDBValueConverter<Json> = (value, type, converter) => {
   if (value === null) return null;
-  switch (type.typeId) {
-    case DuckDBTypeId.BIGINT:
-    case DuckDBTypeId.UBIGINT:
-    case DuckDBTypeId.HUGEINT:
-    case DuckDBTypeId.UHUGEINT:
-    case DuckDBTypeId.BIGNUM:
-    case DuckDBTypeId.DECIMAL:
-      return numberIfExact(String(value));
-    case DuckDBTypeId.TIMESTAMP:
-    case DuckDBTypeId.TIMESTAMP_S:
-    case DuckDBTypeId.TIMESTAMP_MS:
-    case DuckDBTypeId.TIMESTAMP_NS:
-      return String(value).replace(' ', 'T');
-    case DuckDBTypeId.TIMESTAMP_TZ: {
-      const utc = String(new DuckDBTimestampValue((value as DuckDBTimestampTZValue).micros));
-      return utc.endsWith('infinity') ? utc : `${utc.replace(' ', 'T')}Z`;
-    }
-    case DuckDBTypeId.MAP: {
-      const { keyType, valueType } = type;
-      const pairs = (value as DuckDBMapValue).entries.map(({ key, value: of }): [string, Json] => {
-        const name = converter(key, keyType, converter);
-        return [typeof name === 'string' ? name : JSON.stringify(name), converter(of, valueType, converter)];
-      });
-      return Object.fromEntries(pairs);
-    }
-    default:
-      return JsonDuckDBValueConverter(value, type, converter);
+  const kind = DuckDBTypeId[type.typeId];
+  if (/^(U?BIGINT|U?HUGEINT|BIGNUM|DECIMAL)$/.test(kind)) return numberIfExact(String(value));
+  if (type.typeId === DuckDBTypeId.TIMESTAMP_TZ) {
+    const utc = String(new DuckDBTimestampValue((value as DuckDBTimestampTZValue).micros));
+    return utc.endsWith('infinity') ? utc : `${utc.replace(' ', 'T')}Z`;
   }
+  if (kind.startsWith('TIMESTAMP')) return String(value).replace(' ', 'T');
+  if (type.typeId !== DuckDBTypeId.MAP) return JsonDuckDBValueConverter(value, type, converter);
+  const { keyType, valueType } = type;
+  const pairs = (value as DuckDBMapValue).entries.map(({ key, value: of }): [string, Json] => {
+    const name = converter(key, keyType, converter);
+    return [typeof name === 'string' ? name : JSON.stringify(name), converter(of, valueType, converter)];
+  });
+  return Object.fromEntries(pairs);
 };
 
 /** A number if a double holds exactly these digits, else the digits as text. */
@@ -58,8 +44,8 @@ export function columnsOf(reader: DuckDBResultReader): Column[] {
 }
 
 /** Rows with every value cut to a length that an answer can hold. */
-export function rowsOf(reader: DuckDBResultReader): Json[][] {
-  return reader.convertRows(jsonValue).map((row) => row.map((value) => shortened(value)));
+export function rowsOf(reader: DuckDBResultReader, maxCharacters = MAX_VALUE_CHARACTERS): Json[][] {
+  return reader.convertRows(jsonValue).map((row) => row.map((value) => shortened(value, maxCharacters)));
 }
 
 /** Nested types spell out every field and can be kilobytes long. */
@@ -67,9 +53,10 @@ export function shortType(type: string): string {
   return type.length <= MAX_TYPE_CHARACTERS ? type : `${type.slice(0, MAX_TYPE_CHARACTERS)}…`;
 }
 
-export function shortened(value: Json, characters = MAX_VALUE_CHARACTERS): Json {
+function shortened(value: Json, maxCharacters: number): Json {
   if (value === null || typeof value === 'number' || typeof value === 'boolean') return value;
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  if (text.length <= characters) return value;
-  return `${text.slice(0, characters)}… (${text.length} characters)`;
+  return text.length <= maxCharacters
+    ? value
+    : `${text.slice(0, maxCharacters)}… (${text.length} characters)`;
 }

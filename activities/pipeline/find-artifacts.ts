@@ -4,6 +4,7 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { glob, type GlobOptions } from 'tinyglobby';
 import type { UnsavedArtifact } from '../../operations/record.js';
+import { showAsFile } from '../../platform/storage/data-folders.js';
 
 /** Maximum number of files of one job; keep more as one archive. */
 const MAX_FILES = 1_000;
@@ -142,7 +143,7 @@ function unlistedReason(path: string, error: unknown): string | undefined {
 }
 
 /** @param file that is no file, folder or link */
-export function kindOf(file: { isFIFO(): boolean; isSocket(): boolean }): string {
+function kindOf(file: { isFIFO(): boolean; isSocket(): boolean }): string {
   if (file.isFIFO()) return 'a FIFO';
   return file.isSocket() ? 'a socket' : 'a device';
 }
@@ -200,10 +201,4 @@ function decodeBreaks(path: string): string {
 
 function withoutSlash(path: string): string {
   return path.replace(/\/$/, '');
-}
-
-/** Links aren't followed, because their targets are inspected. */
-function showAsFile(entry: Dirent): void {
-  entry.isSymbolicLink = () => false;
-  entry.isFile = () => true;
 }

@@ -156,7 +156,8 @@ const LINKS_AS_FILES = {
   },
 } as unknown as NonNullable<GlobOptions['fs']>;
 
-function showAsFile(entry: Dirent): void {
+/** For tinyglobby, which follows links and leaves out what is neither file nor folder. */
+export function showAsFile(entry: Dirent): void {
   entry.isSymbolicLink = () => false;
   entry.isFile = () => true;
 }

@@ -82,14 +82,16 @@ export async function* planTemporarySweep(home: string, now = Date.now()): Async
   const { glob } = await import('tinyglobby');
   const paths = await glob('**/*.tmp', {
     cwd: home,
-    // A killed backup leaves a folder.
+    // A killed backup leaves a folder, and so does a call of analyze_dataset.
     onlyFiles: false,
     expandDirectories: false,
     dot: true,
     ignore: ['workspaces/**'],
     followSymbolicLinks: false,
   });
-  for (const path of paths.filter(isTemporaryPath).map((found) => join(home, found))) {
+  // Folders end with a slash.
+  const found = paths.map((path) => path.replace(/\/$/, '')).filter(isTemporaryPath);
+  for (const path of found.map((each) => join(home, each))) {
     const file = await stat(path).catch(() => undefined);
     if (!file || now - file.mtimeMs <= ABANDONED_AFTER_MS) continue;
     yield {

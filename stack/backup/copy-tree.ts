@@ -27,7 +27,7 @@ const NO_LINK_CODES: ReadonlySet<unknown> = new Set(['EXDEV', 'EPERM', 'ENOTSUP'
 export async function copyTree(
   from: string,
   to: string,
-  isExcluded: (path: string) => boolean = () => false,
+  isExcluded: (path: string) => boolean,
   path = '',
 ): Promise<void> {
   const entries = (await readdir(join(from, path), { withFileTypes: true }).catch(undefinedIfMissing)) ?? [];

@@ -82,7 +82,7 @@ async function stage(home: string, binFolder: string, staging: string, say: Say)
   const linkStorage = () => linkTree(join(home, 'storage'), join(copy, 'storage'));
   await linkStorage();
   const hasDatabase = existsSync(databasePath(home));
-  if (hasDatabase) copyDatabase(databasePath(home), databasePath(copy));
+  if (hasDatabase) await copyDatabase(databasePath(home), databasePath(copy));
   await linkStorage();
   const isExcluded = (path: string) =>
     LEFT_OUT.test(path) ||

@@ -12,8 +12,6 @@ import { messageOf, StackError, type Say } from '../stack-error.js';
 /** Versions of the Temporal CLI and its server that Longhaul is tested with. */
 export const TEMPORAL_CLI_VERSION = '1.5.1';
 export const TEMPORAL_SERVER_VERSION = '1.29.1';
-/** CLIs of the servers that Longhaul has had: early records of databases name the server alone. Keep those of earlier releases. */
-const CLI_OF_SERVER: Readonly<Record<string, string>> = { [TEMPORAL_SERVER_VERSION]: TEMPORAL_CLI_VERSION };
 
 export interface TemporalBinary {
   path: string;
@@ -37,8 +35,8 @@ export function cachedBinaryPath(binFolder: string, cliVersion: string = TEMPORA
 
 /** CLI version that can open the database; undefined if that isn't known, or its server is too old for Longhaul. */
 export function cliVersionFor(madeBy: TemporalVersion | undefined): string | undefined {
-  if (!madeBy) return TEMPORAL_CLI_VERSION;
-  return isOlder(madeBy.server, OLDEST_SERVER) ? undefined : (CLI_OF_SERVER[madeBy.server] ?? madeBy.cli);
+  if (!madeBy || madeBy.server === TEMPORAL_SERVER_VERSION) return TEMPORAL_CLI_VERSION;
+  return isOlder(madeBy.server, OLDEST_SERVER) ? undefined : madeBy.cli;
 }
 
 /** Longhaul's own copies that could open the database: in the bin folder, and in the home's. */

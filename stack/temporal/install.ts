@@ -26,18 +26,12 @@ export async function downloadTemporal(
   const url = `https://temporal.download/cli/archive/v${version}?platform=${process.platform}&arch=${arch}`;
   say(`Downloading Temporal CLI ${version} (about 50 MB, usually under a minute)...`);
   const abort = new AbortController();
-  const limits = [
-    setTimeout(() => abort.abort(new Error(`no answer in ${ANSWER_LIMIT_MS / 1000} s`)), ANSWER_LIMIT_MS),
-  ];
+  const abortIn = (limitMs: number, why: string) => setTimeout(() => abort.abort(new Error(why)), limitMs);
+  let limit = abortIn(ANSWER_LIMIT_MS, `no answer in ${ANSWER_LIMIT_MS / 1000} s`);
   try {
     const response = await get(url, { signal: abort.signal });
-    limits.push(
-      setTimeout(
-        () => abort.abort(new Error(`not complete in ${DOWNLOAD_LIMIT_MS / 60_000} minutes`)),
-        DOWNLOAD_LIMIT_MS,
-      ),
-    );
-    clearTimeout(limits[0]);
+    clearTimeout(limit);
+    limit = abortIn(DOWNLOAD_LIMIT_MS, `not complete in ${DOWNLOAD_LIMIT_MS / 60_000} minutes`);
     if (!response.ok || !response.body) throw new Error(`answered ${response.status}`);
     const { body } = response;
     await installAtomically(target, 'temporal', async (folder) => {
@@ -51,7 +45,7 @@ export async function downloadTemporal(
     const { cause } = why as { cause?: unknown };
     throw new Error(`${url}: ${messageOf(why)}${cause ? ` (${messageOf(cause)})` : ''}`, { cause: error });
   } finally {
-    limits.forEach(clearTimeout);
+    clearTimeout(limit);
   }
 }
 

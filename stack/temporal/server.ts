@@ -5,8 +5,7 @@
 import { connect } from 'node:net';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SETTING_VARIABLES, type Settings } from '../../platform/settings/index.js';
-import { settingFlag } from '../../platform/settings/flag.js';
+import type { Settings } from '../../platform/settings/index.js';
 import { SEARCH_ATTRIBUTES } from '../../operations/wire/index.js';
 import { anyFreePort, hiddenAddress } from '../../platform/http/free-address.js';
 import { formatAddress, type ListenAddress } from '../../platform/settings/health-address.js';
@@ -20,8 +19,8 @@ import { messageOf, StackError, type Say } from '../stack-error.js';
 import { updateStackState } from '../stack-state.js';
 import { isDatabaseStuck } from './stuck-database.js';
 import { findTemporalBinary } from './binary.js';
-import { recoverRecord } from './unrecorded-database.js';
-import { databaseMadeBy, databasePath, isDatabaseFair, markDatabase } from './version.js';
+import { recoverRecord } from './database-check.js';
+import { databaseMadeBy, databasePath, markDatabase } from './version.js';
 
 const HOST = '127.0.0.1';
 const FIRST_PORT = 7233;
@@ -42,10 +41,9 @@ const DYNAMIC_CONFIG = [
   // Refuses every call of the HTTP API, since no host has this name (RFC 6761). start-dev always opens the API's port, and web
   // pages can reach it, also with blind requests.
   'frontend.httpAllowedHosts=["longhaul.invalid"]',
+  // Shares task queues fairly: each task's fairness key is its caller.
+  'matching.enableFairness=true',
 ];
-
-/** Shares task queues fairly: each task's fairness key is its caller. */
-const FAIRNESS = 'matching.enableFairness=true';
 
 export const UI_IS_OFF = 'off (--temporal-ui on starts it)';
 
@@ -85,10 +83,10 @@ export async function startEmbeddedTemporal(
   mkdirSync(home, { recursive: true });
   await endOrphanedTemporal(home, say);
   const recovered = await recoverRecord(home, say);
-  const madeBy = recovered?.version ?? databaseMadeBy(home);
+  const madeBy = recovered ?? databaseMadeBy(home);
   const database = madeBy && { path: databasePath(home), madeBy };
   const binary = await findTemporalBinary({ binFolder: settings.binFolder, database }, say);
-  if (recovered || !database) markDatabase(home, binary.version, recovered?.isFair ?? true);
+  if (recovered || !database) markDatabase(home, binary.version);
   const stopRotation = startLogRotation(home, LOG);
   for (let attempt = 1; ; attempt++) {
     const chosen = ports ?? (await choosePorts(settings));
@@ -99,7 +97,7 @@ export async function startEmbeddedTemporal(
     const launched = await launch([binary.path, ...serverArguments(home, port, ui)], {
       home,
       log: LOG,
-      environment: withoutTemporalVariables(process.env),
+      environment: withoutTemporalVariables(),
     });
     const address = `${HOST}:${port}`;
     updateStackState(home, { temporalPid: launched.pid });
@@ -170,16 +168,8 @@ export async function endOrphanedTemporal(home: string, say: Say): Promise<void>
 
 async function choosePorts(settings: Settings): Promise<TemporalPorts> {
   const { temporalPort } = settings;
-  if (temporalPort !== undefined) {
-    const name = 'temporalPort';
-    await requireFreePort(
-      HOST,
-      temporalPort,
-      'the embedded Temporal',
-      SETTING_VARIABLES[name],
-      settingFlag(name),
-    );
-  }
+  if (temporalPort !== undefined)
+    await requireFreePort({ host: HOST, port: temporalPort }, 'the embedded Temporal', 'temporalPort');
   const port = temporalPort ?? (await nextFreePort(HOST, FIRST_PORT, [settings.port]));
   if (!(await addressOfUi(settings))) return { port };
   return { port, uiPort: await nextFreePort(HOST, FIRST_UI_PORT, [settings.port, port]) };
@@ -203,17 +193,14 @@ function serverArguments(home: string, port: number, ui: ListenAddress | undefin
     ...(ui ? ['--ui-ip', ui.host, '--ui-port', String(ui.port)] : ['--headless']),
     ...['--db-filename', databasePath(home), '--log-level', 'warn', '--log-format', 'json'],
     ...SQLITE_PRAGMAS.flatMap((pragma) => ['--sqlite-pragma', pragma]),
-    ...[...DYNAMIC_CONFIG, ...(isDatabaseFair(home) ? [FAIRNESS] : [])].flatMap((value) => [
-      '--dynamic-config-value',
-      value,
-    ]),
+    ...DYNAMIC_CONFIG.flatMap((value) => ['--dynamic-config-value', value]),
     ...Object.values(SEARCH_ATTRIBUTES).flatMap((name) => ['--search-attribute', `${name}=Keyword`]),
   ];
 }
 
-/** TEMPORAL_ variables are for clients, and must not change the embedded server's options. */
-function withoutTemporalVariables(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')));
+/** This process's environment without TEMPORAL_ variables, which must not change the embedded server's options. */
+export function withoutTemporalVariables(): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
 async function waitUntilReady(address: string, launched: Launched): Promise<void> {

@@ -13,8 +13,6 @@ export interface TemporalVersion {
   server: string;
   /** Version of the CLI, such as `1.5.1`; undefined if unknown. */
   cli?: string | undefined;
-  /** Output line of `temporal --version`. */
-  line: string;
 }
 
 export function databasePath(home: string): string {
@@ -26,13 +24,10 @@ export async function readTemporalVersion(path: string): Promise<TemporalVersion
   const line = stdout.trim();
   const server = /Server (\d+\.\d+\.\d+)/.exec(line)?.[1];
   if (!server) throw new Error(`\`${path} --version\` names no server version: ${line}`);
-  return { server, cli: cliVersion(path, line), line };
-}
-
-/** A CLI that was built with Go calls itself 0.0.0-DEV, so its file's name counts: `temporal-1.5.1`. */
-function cliVersion(path: string, line: string): string | undefined {
-  const said = /^temporal version (\d+\.\d+\.\d+)(?= )/.exec(line)?.[1];
-  return said ?? /^temporal-(\d+\.\d+\.\d+)$/.exec(basename(path))?.[1];
+  // A CLI that was built with Go calls itself 0.0.0-DEV, so its file's name counts: `temporal-1.5.1`.
+  const said =
+    /^temporal version (\d+\.\d+\.\d+)(?= )/.exec(line) ?? /^temporal-(\d+\.\d+\.\d+)$/.exec(basename(path));
+  return { server, cli: said?.[1] };
 }
 
 /** Version that made this home's database; undefined without a database or without a record of it. */
@@ -46,18 +41,9 @@ export function databaseMadeBy(home: string): TemporalVersion | undefined {
   }
 }
 
-/** Writes the version file of a database. @param fairness whether it has fair task queues */
-export function markDatabase(home: string, version: TemporalVersion, fairness: boolean): void {
-  writeFileAtomically(versionFile(home), `${JSON.stringify({ ...version, fairness })}\n`);
-}
-
-/** Whether this database has fair task queues. Servers before 1.30 can't convert between the two forms. */
-export function isDatabaseFair(home: string): boolean {
-  try {
-    return (JSON.parse(readFileSync(versionFile(home), 'utf8')) as { fairness?: boolean }).fairness === true;
-  } catch {
-    return false;
-  }
+/** Writes the version file of a database. */
+export function markDatabase(home: string, version: TemporalVersion): void {
+  writeFileAtomically(versionFile(home), `${JSON.stringify(version)}\n`);
 }
 
 function versionFile(home: string): string {

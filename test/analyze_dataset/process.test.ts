@@ -2,12 +2,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { analyzeInChild } from '../../activities/analyze_dataset/analyze-in-child.js';
 import type { AnalysisRequest } from '../../activities/analyze_dataset/analysis-process.js';
-import { makeScratch } from '../../activities/analyze_dataset/leftovers.js';
 import { builtProgram } from '../../platform/home/program.js';
 import type { DatasetQuery } from '../../tools/analyze_dataset/index.js';
 import { eventually, isRunning } from '../stack/cli-process.js';
@@ -21,9 +20,11 @@ const LIMITS = { memoryMb: 1280, diskMb: 1024 };
 
 let box: Sandbox;
 let long: string;
+let scratch: string;
 beforeAll(async () => {
   box = await sandbox();
-  await mkdir(box.scratch);
+  scratch = path.join(box.root, 'scratch');
+  await mkdir(scratch);
   await box.file('plain.csv', 'a,b\n1,x\n2,y\n');
   await box.file('deep.json', '['.repeat(LEVELS) + ']'.repeat(LEVELS));
   long = path.join(box.data, 'long.parquet');
@@ -34,7 +35,7 @@ afterAll(() => box.remove());
 const inspection = (file: string) => ({
   name: 'inspect' as const,
   args: [file] as [string],
-  options: { dataFolders: box.options.dataFolders, tempFolder: box.scratch },
+  options: { dataFolders: box.options.dataFolders, tempFolder: scratch },
 });
 const longQuery = () => {
   const aggregates = [
@@ -122,8 +123,16 @@ describe('the process that reads a file', () => {
     expect(answer.rowCount).toBe(3_000_000);
   });
 
-  it('ends with its worker, in the middle of a query', async () => {
-    const request: AnalysisRequest = { ...longQuery(), limits: LIMITS };
+  it('ends with its worker, in the middle of a query, and leaves no files', async () => {
+    const { options, ...call } = longQuery();
+    const tempFolder = path.join(box.root, 'orphaned');
+    await mkdir(tempFolder);
+    const request: AnalysisRequest = {
+      ...call,
+      options: { ...options, tempFolder },
+      path: long,
+      limits: LIMITS,
+    };
     const program = `
       const child = require('node:child_process').fork(${JSON.stringify(builtProgram('analyze-dataset'))});
       child.on('message', () => console.log(child.pid));
@@ -134,6 +143,7 @@ describe('the process that reads a file', () => {
     expect(isRunning(pid)).toBe(true);
     worker.kill('SIGKILL');
     await eventually('the process has ended', () => !isRunning(pid));
+    expect(existsSync(tempFolder)).toBe(false);
   });
 });
 
@@ -189,15 +199,10 @@ describe('a worker', () => {
     await eventually('its process has ended', () => childrenOf(worker).length === 0);
   });
 
-  it('removes the temporary files of a call, and of a killed worker', async () => {
-    const folder = path.join(home, 'tmp');
-    // Above the largest process ID that Linux gives.
-    await mkdir(folder, { recursive: true });
-    const own = await makeScratch(folder);
-    await rename(own, own.replace(`.${process.pid}.`, '.4194999.'));
+  it('removes the temporary files of a call', async () => {
     const called = await stack.client.start('analyze_dataset', { path: 'plain.csv' });
     const { result } = await stack.client.until(called, 'completed');
     expect(result.structuredContent).toMatchObject({ row_count: 2, artifact: { row_count: 2 } });
-    expect(await readdir(folder)).toEqual([]);
+    expect(await readdir(path.join(home, 'tmp'))).toEqual([]);
   });
 });

@@ -67,12 +67,12 @@ describe('a profile', () => {
   });
 
   it('reports progress in columns', async () => {
-    box.options.reports.length = 0;
+    box.reports.length = 0;
     await profileColumns(FLIGHTS, ['delay', 'origin'], box.options);
     const message = 'profiling 2 columns, delay to origin';
-    const heard = box.options.reports.map(({ progress }) => progress);
-    expect(box.options.reports[0]).toEqual({ progress: 0, total: 2, message });
-    expect(box.options.reports.at(-1)).toEqual({ progress: 2, total: 2, message });
+    const heard = box.reports.map(({ share }) => share);
+    expect(box.reports[0]).toEqual({ share: 0, message });
+    expect(box.reports.at(-1)).toEqual({ share: 1, message });
     expect(heard).toEqual([...heard].sort((a, b) => a - b));
   });
 

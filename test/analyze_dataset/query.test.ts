@@ -228,8 +228,8 @@ it('a path into a map is refused', async () => {
 });
 
 it('a path names the column of the Parquet file', async () => {
-  const target = `${box.root}/cities.parquet`;
-  await writeParquet({ path: 'users.ndjson', group_by: ['user.addr.city'], limit: 1 }, target, box.options);
-  const rows = await plainSql(`SELECT "user.addr.city", count FROM '${target}'`);
+  const query = { path: 'users.ndjson', group_by: ['user.addr.city'], limit: 1 };
+  const { file } = await writeParquet(query, box.options);
+  const rows = await plainSql(`SELECT "user.addr.city", count FROM '${file}'`);
   expect(rows).toEqual([['Rome', 2], ['Vienna', 1]]); // prettier-ignore
 });

@@ -1,3 +1,4 @@
+import { mkdtempSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -5,18 +6,25 @@ import { fileURLToPath } from 'node:url';
 import { expect } from '@jest/globals';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { inspect, runQuery } from '../../activities/analyze_dataset/analysis.js';
-import type { DatasetOptions, Progress } from '../../activities/analyze_dataset/session.js';
+import type { ReadingOptions } from '../../activities/analyze_dataset/dataset.js';
 import type { DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
 
 export const VEGA = fileURLToPath(new URL('../../node_modules/vega-datasets/data/', import.meta.url));
 export const FLIGHTS = path.join(VEGA, 'flights-3m.parquet');
 
-/** A folder with a `data` folder that is allowed, and a `scratch` folder beside it. */
+/** A report of progress. */
+interface Report {
+  share: number;
+  message: string;
+}
+
+/** A folder with a `data` folder that is allowed. */
 export interface Sandbox {
   root: string;
   data: string;
-  scratch: string;
-  options: DatasetOptions & { reports: Progress[] };
+  reports: Report[];
+  /** Options of one call: each has a temporary folder of its own. */
+  readonly options: ReadingOptions;
   file(name: string, content: string | Buffer): Promise<string>;
   remove(): Promise<void>;
 }
@@ -24,18 +32,18 @@ export interface Sandbox {
 export async function sandbox(): Promise<Sandbox> {
   const root = await mkdtemp(path.join(tmpdir(), 'dataset-test-'));
   const data = path.join(root, 'data');
-  const scratch = path.join(root, 'scratch');
   await mkdir(data);
-  const reports: Progress[] = [];
+  const reports: Report[] = [];
   return {
     root,
     data,
-    scratch,
-    options: {
-      onProgress: (report) => reports.push(report),
-      reports,
-      dataFolders: { folders: [data, VEGA], privatePaths: [] },
-      tempFolder: scratch,
+    reports,
+    get options() {
+      return {
+        onProgress: (share: number, message: string) => void reports.push({ share, message }),
+        dataFolders: { folders: [data, VEGA], privatePaths: [] },
+        tempFolder: mkdtempSync(path.join(root, 'scratch-')),
+      };
     },
     async file(name, content) {
       const file = path.join(data, name);

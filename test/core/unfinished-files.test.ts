@@ -14,6 +14,13 @@ function write(path: string, ageMs: number): string {
   return path;
 }
 
+function folder(path: string, ageMs: number): string {
+  write(join(path, 'spilled'), ageMs);
+  const changed = new Date(Date.now() - ageMs);
+  utimesSync(path, changed, changed);
+  return path;
+}
+
 test('files that killed processes left unfinished are removed after a day; all else stays', async () => {
   const home = mkdtempSync(join(tmpdir(), 'longhaul-unfinished-'));
   const old = 2 * ABANDONED_AFTER_MS;
@@ -21,6 +28,7 @@ test('files that killed processes left unfinished are removed after a day; all e
     write(temporaryPath(join(home, 'storage/payloads/w/abc')), old),
     write(temporaryPath(join(home, 'running-steps/1.json')), old),
     write(temporaryPath(join(home, 'cache/bundle.js')), old),
+    folder(temporaryPath(join(home, 'tmp/dataset')), old),
   ];
   const kept = [
     write(temporaryPath(join(home, 'storage/artifacts/w/being-written.csv')), 0),

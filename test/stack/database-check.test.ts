@@ -73,7 +73,7 @@ describe('after its end', () => {
   beforeAll(async () => {
     await home.run(['down']).ended;
     intact = join(home.path, 'intact.sqlite');
-    copyDatabase(join(home.path, 'temporal.db'), intact);
+    await copyDatabase(join(home.path, 'temporal.db'), intact);
     expect(statSync(intact).size).toBeGreaterThan(100_000);
   });
 
@@ -102,18 +102,14 @@ describe('after its end', () => {
     [
       'an overwritten header',
       (path: string) => overwrite(path, 0, Buffer.alloc(100)),
-      /begins with "SQLite format 3.*the header is damaged/,
+      /temporal\.db: file is not a database/,
     ],
     [
       'an impossible page size',
       (path: string) => overwrite(path, 16, Buffer.from([0, 7])),
-      /expected a page size .*got 7/,
+      /temporal\.db: file is not a database/,
     ],
-    [
-      'a truncated file',
-      (path: string) => truncateSync(path, 40_960),
-      /expected \d+ bytes .*got 40960: the file is truncated/,
-    ],
+    ['a truncated file', (path: string) => truncateSync(path, 40_960), /temporal\.db: .*malformed/],
     [
       'pages of rubbish',
       (path: string) => overwrite(path, 8 * 4096, Buffer.alloc(30 * 4096, 0xa7)),

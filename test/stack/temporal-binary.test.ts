@@ -53,7 +53,7 @@ const find = (get: typeof fetch, server?: string, cli?: string) =>
   findTemporalBinary(
     {
       binFolder,
-      database: server === undefined ? undefined : databaseOf({ server, cli, line: '' }),
+      database: server === undefined ? undefined : databaseOf({ server, cli }),
       environment: { PATH: `${pathFolder}:/usr/bin:/bin` },
       fetch: get,
     },

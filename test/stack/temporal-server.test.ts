@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
@@ -13,7 +13,6 @@ import {
   TEMPORAL_SERVER_VERSION,
 } from '../../stack/temporal/binary.js';
 import { startEmbeddedTemporal, type EmbeddedTemporal } from '../../stack/temporal/server.js';
-import { copyDatabase } from '../../stack/temporal/database-snapshot.js';
 import { databasePath } from '../../stack/temporal/version.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { freePort, isRunning } from './cli-process.js';
@@ -128,27 +127,13 @@ test('a database whose version cannot be had is refused, saying what to do, and 
   expect(readFileSync(databasePath(home)).equals(database)).toBe(true);
 });
 
-test.each([true, false])('a database without a record gets it by its tables: fair %s', async (fairness) => {
+test('a database without a record gets it by its tables', async () => {
   await (await start()).stop();
-  if (!fairness) {
-    // As an earlier release's: it has rows in the other tables alone.
-    const copy = join(home, 'copy.db');
-    copyDatabase(databasePath(home), copy);
-    const { default: sqlite } = await import('node-sqlite3-wasm');
-    const database = new sqlite.Database(copy);
-    database.run('DELETE FROM task_queues_v2');
-    database.close();
-    rmSync(`${databasePath(home)}-wal`, { force: true });
-    renameSync(copy, databasePath(home));
-  }
   writeFileSync(record(), '{"serv');
   const said: string[] = [];
   running = await startEmbeddedTemporal(settings, (line) => said.push(line));
   expect(said).toEqual([expect.stringMatching(/no usable temporal\.version; .* server 1\.29\.1/)]);
-  expect(JSON.parse(readFileSync(record(), 'utf8'))).toMatchObject({
-    server: TEMPORAL_SERVER_VERSION,
-    fairness,
-  });
+  expect(JSON.parse(readFileSync(record(), 'utf8'))).toMatchObject({ server: TEMPORAL_SERVER_VERSION });
 });
 
 test('a database without a record that another server made is refused, and nothing is touched', async () => {
@@ -158,18 +143,6 @@ test('a database without a record that another server made is refused, and nothi
   database.close();
   await expect(start()).rejects.toThrow(/no record of the Temporal that made it.*temporal\.version/);
   expect(existsSync(record())).toBe(false);
-});
-
-test('task queues are fair in a new database, and stay as they were in an older one', async () => {
-  const isFair = ({ pid }: { pid: number }) =>
-    readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('matching.enableFairness=true');
-  const first = await start();
-  expect(isFair(first)).toBe(true);
-  await first.stop();
-  const { fairness, ...older } = JSON.parse(readFileSync(record(), 'utf8')) as { fairness: boolean };
-  expect(fairness).toBe(true);
-  writeFileSync(record(), JSON.stringify(older));
-  expect(isFair(await start())).toBe(false);
 });
 
 test('a Temporal that was left on this database is ended by the next start', async () => {

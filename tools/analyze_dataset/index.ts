@@ -15,7 +15,7 @@ const scalar = z.union([z.string().max(10_000), z.number(), z.boolean()]);
 const maybe = <T extends z.ZodType>(schema: T, description: string) =>
   schema.optional().describe(description);
 
-export const filterSchema = z.strictObject({
+const filterSchema = z.strictObject({
   column: column.describe('As in the file, or the path of a field: user.addr.city.'),
   op: z
     .enum(['eq', 'ne', 'lt', 'le', 'gt', 'ge', 'in', 'contains', 'is_null', 'not_null'])
@@ -26,7 +26,7 @@ export const filterSchema = z.strictObject({
   ),
 });
 
-export const aggregateSchema = z.strictObject({
+const aggregateSchema = z.strictObject({
   fn: z
     .enum(['count', 'count_distinct', 'sum', 'avg', 'min', 'max', 'median', 'stddev'])
     .describe(
@@ -36,7 +36,7 @@ export const aggregateSchema = z.strictObject({
   as: maybe(z.string().min(1).max(100), 'Name in the result. Default: fn_column, or count.'),
 });
 
-export const orderSchema = z.strictObject({
+const orderSchema = z.strictObject({
   column: column.describe('With group_by or aggregates: a grouped column or the name of an aggregate.'),
   direction: maybe(z.enum(['asc', 'desc']), 'Default: asc. Missing values come last.'),
 });
@@ -85,7 +85,7 @@ export const analyzeDatasetInput = z.strictObject({
     .describe('Estimated MB of that file above which a person is asked first.'),
 });
 
-export const columnSchema = z.object({
+const columnSchema = z.object({
   name: z.string(),
   type: z.string().describe("DuckDB's type, such as BIGINT, VARCHAR, TIMESTAMP; shortened when very long."),
 });
@@ -203,25 +203,25 @@ export default defineTool({
 
 /** The first rows as a Markdown table whose columns line up as plain text too. Fractions are rounded. */
 function tableText({ columns, rows, row_count: rowCount }: AnalyzeDatasetOutput): string {
-  const names = columns.map(({ name }) => name);
+  const names = columns.slice(0, MAX_TABLE_COLUMNS).map(({ name }) => name);
   const cells = [names, ...rows.slice(0, MAX_TABLE_ROWS)].map((row) =>
-    row.slice(0, MAX_TABLE_COLUMNS).map(cellText),
+    names.map((_, at) => cellText(row[at])),
   );
+  const widths = names.map((_, at) => Math.max(3, ...cells.map((row) => row[at]!.length)));
   const isRight = names.map((_, at) => rows.every((row) => row[at] === null || typeof row[at] === 'number'));
-  const widths = names.map((_, at) => Math.max(3, ...cells.map((row) => row[at]?.length ?? 0)));
   const padded = cells.map((row) =>
     row.map((cell, at) => (isRight[at] ? cell.padStart(widths[at]!) : cell.padEnd(widths[at]!))),
   );
-  const rule = cells[0]!.map((_, at) => `${'-'.repeat(widths[at]! - 1)}${isRight[at] ? ':' : '-'}`);
-  padded.splice(1, 0, rule);
-  let left = MAX_TABLE_CHARACTERS;
-  const lines = padded.map((row) => `| ${row.join(' | ')} |`).filter((line) => (left -= line.length + 1) > 0);
-  const shown = Math.max(0, lines.length - 2);
+  const rule = widths.map((width, at) => `${'-'.repeat(width - 1)}${isRight[at] ? ':' : '-'}`);
+  const [header, ...body] = padded.map((row) => `| ${row.join(' | ')} |`);
+  let left = MAX_TABLE_CHARACTERS - 2 * (header!.length + 1);
+  const shown = body.filter((line) => (left -= line.length + 1) > 0);
   const omitted = [
-    ...(shown < rowCount ? [`${shown} of ${rowCount.toLocaleString('en-US')} rows`] : []),
-    ...(rule.length < names.length ? [`${rule.length} of ${names.length} columns`] : []),
+    ...(shown.length < rowCount ? [`${shown.length} of ${rowCount.toLocaleString('en-US')} rows`] : []),
+    ...(names.length < columns.length ? [`${names.length} of ${columns.length} columns`] : []),
   ];
-  return lines.join('\n') + (omitted.length === 0 ? '' : `\n\n(${omitted.join(', ')})`);
+  const table = [header, `| ${rule.join(' | ')} |`, ...shown].join('\n');
+  return omitted.length === 0 ? table : `${table}\n\n(${omitted.join(', ')})`;
 }
 
 function cellText(cell: unknown): string {
