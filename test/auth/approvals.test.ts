@@ -31,7 +31,7 @@ const engine = await inSetUp(connectEngine(stack.taskQueue, { tools: [release] }
 /** Its operations take no answers without a signature. */
 const strict = await inSetUp(connectEngine(stack.taskQueue, { tools: [release], operatorAnswers: false }));
 afterAllTests(async () => {
-  for (const one of [engine, strict]) await one?.temporal.close();
+  for (const one of [engine, strict]) await one.temporal.close();
 });
 
 async function asking(rules: object, principal = ALICE, by = engine): Promise<OperationRecord> {
