@@ -32,7 +32,7 @@ const HOME_AGENTS = 3;
 const parts = await forAllTests(TestStack.start({ LONGHAUL_MAILBOX: '1' }));
 const server = await inSetUp(openMailbox(parts));
 const small = await inSetUp(openMailbox(parts, { homeAgents: HOME_AGENTS }));
-afterAllTests(() => Promise.all([server, small].map((one) => one?.temporal.close())));
+afterAllTests(() => Promise.all([server, small].map((one) => one.temporal.close())));
 
 const namesOf = async ({ mailbox }: MailboxProcess, who: string) =>
   (await mailbox.status(who, { limit: STATUS_PAGE_LIMIT })).agents.map(({ name }) => name);
