@@ -19,7 +19,7 @@ const common = {
 };
 
 export default {
-  testTimeout: 180_000,
+  testTimeout: 600_000,
   maxWorkers: 4,
   testSequencer: './test/spread-long-files.js',
   reporters: ['default', './test/reporter.js'],

@@ -155,18 +155,6 @@ export const SUITES: Suite[] = [
     ],
     { needs: ['go', 'python'] },
   ),
-  folder('core', 'the engine through a server: tokens, kills, outages, large values, storage, costs', [
-    ...[
-      ...PROTOCOLS,
-      ...STDIO,
-      ...STACK,
-      ...PIPELINES,
-      ...QUEUES,
-      ...MAILBOX,
-      'docs/cost.md',
-      'docs/scale.md',
-    ],
-  ]),
   folder('deadline', 'the maximum duration: without workers, beside questions, budget of cleanups', [PLAIN]),
   folder('deploy', '`longhaul deploy status`, stranded operations, the commands of docs/upgrade.md', [
     ...['cli/doctor/', 'cli/commands/', 'stack/', 'docs/upgrade.md'],
@@ -176,6 +164,9 @@ export const SUITES: Suite[] = [
     "the command blocks of README.md and of operators' and authors' pages, run as a reader does",
     [...['README.md', 'docs/', 'longhaul.config.json', 'cli/', PLAIN, ...STACK, ...PIPELINES, ...DATASETS]],
   ),
+  folder('engine', 'operations through a server: tokens, watches, lists, answers, operators, costs', [
+    ...[...PROTOCOLS, ...STACK, ...PIPELINES, ...QUEUES, ...MAILBOX, 'docs/cost.md', 'docs/scale.md'],
+  ]),
   folder('estimates', 'estimates from past runs', [PLAIN, 'cli/', ...PIPELINES, ...DATASETS]),
   folder(
     'examples',
@@ -233,6 +224,9 @@ export const SUITES: Suite[] = [
   folder('hosts', 'pipelines on several hosts: lost, partitioned and returning hosts; cancel', [
     ...[...PIPELINES, ...STACK, PLAIN, JOBS],
   ]),
+  folder('http', 'HTTP and standard input under every protocol: negotiation, hostile JSON, cursors', [
+    ...[...PROTOCOLS, ...STDIO],
+  ]),
   folder('http-jobs', 'the jobs API, its OpenAPI document, schemathesis', [
     ...[
       JOBS,
@@ -266,6 +260,9 @@ export const SUITES: Suite[] = [
   folder('operation-tools', 'tools about operations: get, list, cancel, resume, delete', [
     ...[PLAIN, JOBS, TWO_STAGE, OLD_REVISION, 'cli/', ...PIPELINES],
   ]),
+  folder('operations', 'the wire between engine and workflows; large states and values', [
+    ...[PLAIN, JOBS, OLD_REVISION],
+  ]),
   folder('patterns', 'regular expressions of callers, in linear time', [PLAIN, ...DATASETS]),
   folder('pipelines', 'the language, steps, logs, artifacts, resume, reset, steps without their worker', [
     ...[...PIPELINES, ...QUEUES, ...STACK, PLAIN, JOBS, ...STDIO],
@@ -285,6 +282,7 @@ export const SUITES: Suite[] = [
   folder('revision-2025-11-25', 'sessions, streams, tasks and questions of the older revisions', [
     ...[OLD_REVISION, PLAIN, ...STDIO, ...STACK],
   ]),
+  folder('revision-2026-07-28', 'tasks of the current revision, and what it refuses', [PLAIN]),
   folder('schemas', 'schemas of tools: as listed, for clients and generators; odd, random and hostile ones', [
     ...[...PROTOCOLS, 'cli/', ...PIPELINES, ...MAILBOX, ...DATASETS, 'examples/pipelines/'],
   ]),
@@ -312,7 +310,7 @@ export const SUITES: Suite[] = [
   },
   folder(
     'storage',
-    'storage in a folder and in S3: the contract, copies, an S3 server that is down or slow',
+    'storage in a folder and in S3: keys, sweeps, the contract, copies, an S3 server that is down or slow',
     [...[...STACK, PLAIN, JOBS, ...PIPELINES, 'test/fixtures/storage-project/']],
   ),
   folder('subscriptions', 'subscriptions of 2026-07-28', [
@@ -321,6 +319,9 @@ export const SUITES: Suite[] = [
     ...STDIO,
     ...STACK,
     ...DATASETS,
+  ]),
+  folder('temporal', 'Temporal as it fails: kills, outages, limits, old versions, clocks, credentials', [
+    ...[...PROTOCOLS, ...STACK, ...MAILBOX],
   ]),
   folder('testing', '`longhaul/testing`: uses and wrong uses', [
     'testing/',
@@ -345,9 +346,10 @@ export const SUITES: Suite[] = [
   folder('versioning', 'code of workflows: edits, releases side by side, rollback, old Temporals', [
     ...[PLAIN, JOBS, ...STACK, ...PIPELINES, ...MAILBOX],
   ]),
+  folder('worker', "code that blocks or ends its worker, and settings of Temporal's Worker", [PLAIN]),
 ];
 
-/** The core's files on Temporal's production server, in a run of their own (test/temporal-postgres). */
+/** Files on Temporal's production server, in a run of their own (test/temporal-postgres). */
 export const ON_POSTGRES = {
   name: 'core on PostgreSQL',
   covers: ['engine/', 'platform/', 'test/temporal-postgres/'],

@@ -1,9 +1,6 @@
 /** A server that wants access tokens of an authorization server, which behaves well, changes its keys, hangs, or lies. */
-import { mkdtempSync, rmSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   exportJWK,
   exportSPKI,
@@ -15,36 +12,23 @@ import {
   type JWTPayload,
 } from 'jose';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests, forThisTest, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { onSharedQueue, TestStack } from '../support/test-stack.js';
 import { Issuer } from './issuer.js';
 import { acceptTokens } from './token-sources.js';
 
-jest.setTimeout(PROCESSES_MS);
-
 const RESOURCE = 'https://longhaul.example.com/mcp';
 const METADATA = 'https://longhaul.example.com/.well-known/oauth-protected-resource/mcp';
 
-let folder: string;
-let issuer: Issuer;
-let key: CryptoKey;
-let stack: TestStack;
 const settings = (url: string) =>
   acceptTokens(folder, { issuer: url, audience: RESOURCE, scope: 'longhaul', claims: { tenant: 'org' } });
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-access-tokens-'));
-  issuer = await Issuer.start();
-  key = await issuer.newKey('first');
-  // Own server: its callers have access tokens.
-  stack = await TestStack.serverOnSharedWorker(settings(issuer.url));
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  await issuer?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder('access-tokens');
+const issuer = await forAllTests(Issuer.start());
+const key = await issuer.newKey('first');
+// Own server: its callers have access tokens.
+const stack = await forAllTests(TestStack.serverOnSharedWorker(settings(issuer.url)));
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
 const claims = (): JWTPayload => ({
@@ -184,41 +168,28 @@ test('keys that change are found; tokens of the old one are accepted while it is
 });
 
 test('a server whose authorization server hangs, or is another one, says that it cannot check tokens', async () => {
-  const other = await Issuer.start();
+  const other = await forThisTest(Issuer.start());
   const others = await other.newKey('only');
   // Own server: its authorization server lies, and hangs.
-  const server = await TestStack.serverAlone(onSharedQueue(settings(other.url)));
+  const server = await forThisTest(TestStack.serverAlone(onSharedQueue(settings(other.url))));
   const request = async () => {
     const token = await signed({ iss: other.url }, others, 'only');
     return new JobsClient(server.base, token).get('/v1/jobs');
   };
-  try {
-    await eventually('it listens', () =>
-      fetch(`${server.base}/healthz`).then(
-        () => true,
-        () => false,
-      ),
-    );
-    other.claims = 'https://evil.example.com';
-    const lying = await request();
-    expect([lying.status, lying.body.type, lying.body.retryable]).toEqual([
-      503,
-      '/problems/unavailable',
-      true,
-    ]);
-    expect(lying.headers.get('retry-after')).toMatch(/^\d+$/);
-    other.claims = undefined;
-    const held: ServerResponse[] = [];
-    other.answerKeys = (response) => void held.push(response);
-    await eventually('the keys are asked for', async () => {
-      expect((await request()).status).toBe(503);
-      return held.length > 0;
-    });
-    for (const response of held) response.destroy();
-    other.answerKeys = undefined;
-    await eventually('it has recovered', async () => (await request()).status === 200);
-  } finally {
-    await server.stop();
-    await other.close();
-  }
+
+  await server.listening();
+  other.claims = 'https://evil.example.com';
+  const lying = await request();
+  expect([lying.status, lying.body.type, lying.body.retryable]).toEqual([503, '/problems/unavailable', true]);
+  expect(lying.headers.get('retry-after')).toMatch(/^\d+$/);
+  other.claims = undefined;
+  const held: ServerResponse[] = [];
+  other.answerKeys = (response) => void held.push(response);
+  await eventually('the keys are asked for', async () => {
+    expect((await request()).status).toBe(503);
+    return held.length > 0;
+  });
+  for (const response of held) response.destroy();
+  other.answerKeys = undefined;
+  await eventually('it has recovered', async () => (await request()).status === 200);
 });

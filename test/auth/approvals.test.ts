@@ -1,8 +1,7 @@
 /** Answers carry who gave them; questions for some callers only are answered by no one else, in the engine and in Temporal. */
 import { randomUUID } from 'node:crypto';
-import { WorkflowUpdateFailedError, type Client } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import type { Engine } from '../../engine/index.js';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { describe, expect, test } from '@jest/globals';
 import { signAnswer } from '../../engine/start/sign.js';
 import { answerDigest } from '../../operations/answers.js';
 import type { OperationRecord } from '../../operations/record.js';
@@ -12,10 +11,8 @@ import { loadSecret } from '../../platform/home/secret.js';
 import { Signer } from '../../platform/temporal/signer.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { afterAllTests, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const ALICE = `acme/alice-${randomUUID()}`;
 const BOB = 'acme/bob';
@@ -28,21 +25,13 @@ const release = defineTool({
   estimate: { seconds: 1 },
 });
 
-let stack: TestStack;
-let temporal: Client;
-let engine: Engine;
+const stack = await forAllTests(TestStack.shared());
+const temporal = await stack.temporal();
+const engine = await inSetUp(connectEngine(stack.taskQueue, { tools: [release] }));
 /** Its operations take no answers without a signature. */
-let strict: Engine;
-
-beforeAll(async () => {
-  stack = await TestStack.shared();
-  temporal = await stack.temporal();
-  engine = await connectEngine(stack.taskQueue, { tools: [release] });
-  strict = await connectEngine(stack.taskQueue, { tools: [release], operatorAnswers: false });
-}, STACK_MS);
-afterAll(async () => {
-  for (const one of [engine, strict]) await one?.temporal.close();
-  await stack?.stop();
+const strict = await inSetUp(connectEngine(stack.taskQueue, { tools: [release], operatorAnswers: false }));
+afterAllTests(async () => {
+  for (const one of [engine, strict]) await one.temporal.close();
 });
 
 async function asking(rules: object, principal = ALICE, by = engine): Promise<OperationRecord> {
@@ -72,47 +61,42 @@ async function update(id: string, input: object): Promise<string | undefined> {
   }
 }
 
-describe('the record has who answered', () => {
-  test('with a role, verified, at no event more than without a name', async () => {
-    const record = await asking({});
-    const { id } = await engine.answer(ALICE, record.token, 'input-1', YES, {
-      principal: BOB,
-      roles: ['qa'],
-    });
-    const [answer] = (await ended(record)).answers!;
-    expect(answer).toEqual({
-      key: 'input-1',
-      id,
-      action: 'accept',
-      state: 'applied',
-      at: expect.any(String),
-      by: { principal: BOB, roles: ['qa'] },
-    });
-    const unnamed = await asking({}, 'anonymous');
-    await engine.answer('anonymous', unnamed.token, 'input-1', YES);
-    expect((await ended(unnamed)).answers![0]).not.toHaveProperty('by');
-    const events = async (one: OperationRecord) =>
-      (await temporal.workflow.getHandle(idOf(one)).fetchHistory()).events!.map(({ eventType }) => eventType);
-    expect(await events(record)).toEqual(await events(unnamed));
-    expect(
-      JSON.stringify((await temporal.workflow.getHandle(idOf(unnamed)).fetchHistory()).events),
-    ).not.toMatch(/answer\.\w{8}\./);
+test('the record has who answered with a role, verified, at no event more than without a name', async () => {
+  const record = await asking({});
+  const { id } = await engine.answer(ALICE, record.token, 'input-1', YES, { principal: BOB, roles: ['qa'] });
+  const [answer] = (await ended(record)).answers!;
+  expect(answer).toEqual({
+    key: 'input-1',
+    id,
+    action: 'accept',
+    state: 'applied',
+    at: expect.any(String),
+    by: { principal: BOB, roles: ['qa'] },
   });
+  const unnamed = await asking({}, 'anonymous');
+  await engine.answer('anonymous', unnamed.token, 'input-1', YES);
+  expect((await ended(unnamed)).answers![0]).not.toHaveProperty('by');
+  const events = async (one: OperationRecord) =>
+    (await temporal.workflow.getHandle(idOf(one)).fetchHistory()).events!.map(({ eventType }) => eventType);
+  expect(await events(record)).toEqual(await events(unnamed));
+  expect(
+    JSON.stringify((await temporal.workflow.getHandle(idOf(unnamed)).fetchHistory()).events),
+  ).not.toMatch(/answer\.\w{8}\./);
+});
 
-  test.each([
-    ['no name', {}],
-    ['a name without a signature', { by: { principal: BOB } }],
-    [
-      'a name with a made-up signature',
-      { by: { principal: BOB }, signature: `answer.00000000.${'0'.repeat(40)}.${'x'.repeat(32)}` },
-    ],
-  ])('an operator with %s', async (_what, claim) => {
-    const record = await asking({});
-    expect(
-      await update(idOf(record), { key: 'input-1', answerId: 'a', answer: YES, ...claim }),
-    ).toBeUndefined();
-    expect((await ended(record)).answers![0]!.by).toEqual({ operator: true });
-  });
+test.each([
+  ['no name', {}],
+  ['a name without a signature', { by: { principal: BOB } }],
+  [
+    'a name with a made-up signature',
+    { by: { principal: BOB }, signature: `answer.00000000.${'0'.repeat(40)}.${'x'.repeat(32)}` },
+  ],
+])('the record has an operator who answered with %s', async (_what, claim) => {
+  const record = await asking({});
+  expect(
+    await update(idOf(record), { key: 'input-1', answerId: 'a', answer: YES, ...claim }),
+  ).toBeUndefined();
+  expect((await ended(record)).answers![0]!.by).toEqual({ operator: true });
 });
 
 describe.each([0, 2])('a question for some callers, %d levels down,', (depth) => {

@@ -1,30 +1,26 @@
 /** The audit log on a full disk: nothing that was written is damaged, and what is missing is counted. Needs root, for a tmpfs. */
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { AuditLog } from '../../mcp-server/audit/log/index.js';
 import { selectAuditLines } from '../../mcp-server/audit/log/select.js';
 import { createLogger } from '../../platform/observe/log.js';
 import { eventually } from '../stack/cli-process.js';
-import { JobsClient } from '../support/jobs.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 
 let disk: string;
 let folder: string;
 beforeEach(() => {
-  disk = mkdtempSync(join(tmpdir(), 'longhaul-audit-disk-'));
+  disk = temporaryFolder('audit-disk');
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=256k,mode=0700', 'tmpfs', disk]);
   if (mounted.status !== 0)
     throw new Error(`a file system of its own needs root: ${mounted.stderr.toString()}`);
   folder = join(disk, 'audit');
   mkdirSync(folder);
 });
-afterEach(() => {
-  spawnSync('umount', ['-l', disk]);
-  rmSync(disk, { recursive: true, force: true });
-});
+afterEach(() => void spawnSync('umount', ['-l', disk]));
 
 const quiet = createLogger('audit-test', 'silent');
 
@@ -106,7 +102,7 @@ describe('a server with auditRequired', () => {
       { outcome: 'ok', operation: token, attempt: recorded[0]!.sequence },
     ]);
     fill();
-    const jobs = new JobsClient(stack.base);
+    const { jobs } = stack;
     const refused = await eventually('the disk is full', async () => {
       const answer = await jobs.kickOff('slow_compute', { seconds: 0 });
       return answer.status >= 500 ? answer : undefined;

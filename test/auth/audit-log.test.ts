@@ -2,7 +2,6 @@
 import {
   appendFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,21 +9,21 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { AuditLog, type AuditLogLimits } from '../../mcp-server/audit/log/index.js';
 import { selectAuditLines, type AuditLine } from '../../mcp-server/audit/log/select.js';
 import { createLogger } from '../../platform/observe/log.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 
 const QUIET = createLogger('audit-test', 'silent');
 const NO_ROTATION: AuditLogLimits = { largestFileBytes: 1e9, mostPendingBytes: 1e6 };
 
 let folder: string;
 beforeEach(() => {
-  folder = join(mkdtempSync(join(tmpdir(), 'longhaul-audit-')), 'audit');
+  folder = join(temporaryFolder('audit'), 'audit');
 });
-afterEach(() => rmSync(join(folder, '..'), { recursive: true, force: true }));
+afterEach(() => void jest.useRealTimers());
 
 const open = (limits = NO_ROTATION) => new AuditLog(folder, QUIET, limits);
 const files = () => readdirSync(folder).sort();
@@ -92,15 +91,12 @@ test('a large log continues in further files', async () => {
 
 test('a log continues in another file on the next day', async () => {
   jest.useFakeTimers({ now: Date.parse('2026-11-23T23:59:59Z') });
-  try {
-    const log = open();
-    start(log, 1);
-    jest.setSystemTime(Date.parse('2026-11-24T00:00:01Z'));
-    start(log, 1);
-    await log.close();
-  } finally {
-    jest.useRealTimers();
-  }
+  const log = open();
+  start(log, 1);
+  jest.setSystemTime(Date.parse('2026-11-24T00:00:01Z'));
+  start(log, 1);
+  await log.close();
+  jest.useRealTimers();
   expect(files().map((name) => linesIn(name).map(({ time }) => time.slice(0, 10)))).toEqual([
     ['2026-11-23', '2026-11-23'],
     ['2026-11-24', '2026-11-24'],
@@ -134,15 +130,12 @@ test('several processes write files of their own', async () => {
 
 test('lines keep their order when the clock is set back, and what is no line is left out', async () => {
   jest.useFakeTimers({ now: Date.parse('2026-11-23T12:00:00Z') });
-  try {
-    const log = open();
-    start(log, 1);
-    jest.setSystemTime(Date.parse('2026-11-23T11:59:00Z'));
-    log.append({ event: 'operation.cancel', operation: 'op-1', outcome: 'ok' });
-    await log.close();
-  } finally {
-    jest.useRealTimers();
-  }
+  const log = open();
+  start(log, 1);
+  jest.setSystemTime(Date.parse('2026-11-23T11:59:00Z'));
+  log.append({ event: 'operation.cancel', operation: 'op-1', outcome: 'ok' });
+  await log.close();
+  jest.useRealTimers();
   writeFileSync(join(folder, 'notes.txt'), 'x');
   appendFileSync(join(folder, files()[0]!), 'hello\nnull\n{"time":1}\n');
   const found = await selectAuditLines(folder, {});

@@ -1,18 +1,15 @@
 /** The audit log of a running server: who did what, over every protocol. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { addApiKey, revokeApiKey } from '../../mcp-server/auth/key-store.js';
 import { selectAuditLines, type AuditFilter, type AuditLine } from '../../mcp-server/audit/log/select.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const MAIN = resolve('dist/bin/longhaul.js');
 const POLICY = `
@@ -21,12 +18,6 @@ roles:
   starter: { members: [{ group: starters }], tools: ['confirm_*'], own: [read] }
 `;
 
-let keysFolder: string;
-let audit: string;
-let home: string;
-let stack: TestStack;
-let key: string;
-let keyId: string;
 const lines = (filter: AuditFilter = {}) => selectAuditLines(audit, filter);
 const wire = (credential?: string) => new WireClient(`${stack.base}/mcp`, undefined, undefined, credential);
 const jobs = (credential?: string) => new JobsClient(stack.base, credential);
@@ -43,26 +34,22 @@ function cli(args: string[]): { status: number; output: string } {
   return { status: status ?? -1, output: stdout + stderr };
 }
 
-beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'longhaul-audit-'));
-  audit = join(home, 'audit');
-  keysFolder = join(home, 'keys');
-  const [text, { id }] = addApiKey(keysFolder, { tenant: 'acme', subject: 'alice', groups: ['staff'] });
-  [key, keyId] = [text, id];
-  const policy = join(home, 'policy.yml');
-  writeFileSync(policy, POLICY);
-  // Own server: with an audit log, API keys and a policy.
-  stack = await TestStack.serverOnSharedWorker({
+const home = temporaryFolder('audit');
+const audit = join(home, 'audit');
+const keysFolder = join(home, 'keys');
+const [text, { id }] = addApiKey(keysFolder, { tenant: 'acme', subject: 'alice', groups: ['staff'] });
+const [key, keyId] = [text, id];
+const policy = join(home, 'policy.yml');
+writeFileSync(policy, POLICY);
+// Own server: with an audit log, API keys and a policy.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keysFolder,
     LONGHAUL_POLICY: policy,
     LONGHAUL_AUDIT_LOG: audit,
-  });
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(home, { recursive: true, force: true });
-});
+  }),
+);
 
 test('a line says who, by which credential and protocol, from where, did what', async () => {
   const token = await wire(key).start('slow_compute', { seconds: 0, label: 'hidden-argument' });
@@ -85,7 +72,7 @@ test('a line says who, by which credential and protocol, from where, did what', 
 
 test('answers, cancels and deletes have lines, on every protocol', async () => {
   const session = await LegacyClient.open(`${stack.base}/mcp`, '2025-11-25', { tasks: {} }, 'tests', key);
-  const tool = (name: string, args: object) => session.request('tools/call', { name, arguments: args });
+  const tool = (name: string, args: object) => session.call(name, args);
 
   const asked = await jobs(key).start('confirm_delete', { filename: 'hidden-argument' });
   await wire(key).until(asked, 'input_required');
@@ -174,7 +161,7 @@ test("what a caller's roles do not permit has lines, under the caller who tried"
   const carol = stack.client.as(text);
   const token = await carol.start('confirm_delete', { filename: 'a.txt' });
   await carol.request('tasks/cancel', { taskId: token });
-  await carol.request('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
+  await carol.call('slow_compute', { seconds: 0 });
   const refused = (await lines({ principal: 'acme/carol' })).filter(({ outcome }) => outcome !== 'ok');
   expect(refused.map(({ event, outcome, tool, operation }) => [event, outcome, tool ?? operation])).toEqual([
     ['operation.cancel', 'forbidden', token],

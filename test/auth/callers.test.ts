@@ -1,6 +1,5 @@
 /** Whom credentials stand for: tenant, subject, groups and scopes. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
 import { ApiKeys } from '../../mcp-server/auth/api-keys.js';
@@ -8,16 +7,14 @@ import { callerOfClaims } from '../../mcp-server/auth/tokens.js';
 import { addApiKey, revokeApiKey } from '../../mcp-server/auth/key-store.js';
 import type { TokenSource } from '../../platform/settings/token-sources.js';
 import { createLogger } from '../../platform/observe/log.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 
 const logger = createLogger('test', 'silent');
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));
+  folder = temporaryFolder('keys');
 });
-afterEach(() => {
-  jest.useRealTimers();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => void jest.useRealTimers());
 
 const callerOf = (claims: Record<string, unknown>, names: Partial<TokenSource['claims']> = {}) =>
   callerOfClaims(

@@ -125,8 +125,5 @@ describe('open operations', () => {
 
 test('the defaults are lower where there are several callers', async () => {
   expect(await settings()).toMatchObject({ kickoffsPerMinute: 600, maxOpenRequests: 1_000 });
-  expect(await settings({}, '')).toMatchObject({
-    kickoffsPerMinute: 60_000,
-    maxOpenRequests: 20_000,
-  });
+  expect(await settings({}, '')).toMatchObject({ kickoffsPerMinute: 60_000, maxOpenRequests: 20_000 });
 });

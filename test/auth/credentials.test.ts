@@ -1,13 +1,13 @@
 /** Which credential of a request decides, and whose tokens count where, with all kinds of credentials at once. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { exportSPKI, generateKeyPair, SignJWT, type CryptoKey } from 'jose';
 import { Authentication } from '../../mcp-server/auth/index.js';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { loadSettings } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/observe/log.js';
+import { forAllTests, forThisTest, temporaryFolder } from '../support/for-all-tests.js';
 import { Issuer } from './issuer.js';
 import { acceptTokens } from './token-sources.js';
 
@@ -15,25 +15,16 @@ const RESOURCE = 'https://longhaul.example.com/mcp';
 const GATEWAY = 'https://gateway.example.com';
 const HEADER = 'X-Gateway-Jwt';
 
-let folder: string;
-let issuer: Issuer;
-let keys: { oauth: CryptoKey; gateway: CryptoKey };
-let apiKey: string;
-let authentication: Authentication;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-credentials-'));
-  issuer = await Issuer.start();
-  const gateway = await generateKeyPair('RS256');
-  keys = { oauth: await issuer.newKey('first'), gateway: gateway.privateKey };
-  writeFileSync(join(folder, 'gateway.pem'), await exportSPKI(gateway.publicKey));
-  [apiKey] = addApiKey(join(folder, 'keys'), { tenant: 'acme', subject: 'key' });
-  authentication = await authenticationWith({});
-});
-afterAll(async () => {
-  authentication.close();
-  await issuer.close();
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder('credentials');
+const issuer = await forAllTests(Issuer.start());
+const gateway = await generateKeyPair('RS256');
+const keys: { oauth: CryptoKey; gateway: CryptoKey } = {
+  oauth: await issuer.newKey('first'),
+  gateway: gateway.privateKey,
+};
+writeFileSync(join(folder, 'gateway.pem'), await exportSPKI(gateway.publicKey));
+const [apiKey] = addApiKey(join(folder, 'keys'), { tenant: 'acme', subject: 'key' });
+const authentication = await forAllTests(authenticationWith({}));
 
 /** All kinds of credentials. */
 async function authenticationWith({ issuerUrl = issuer.url, gatewayKeys = 'gateway.pem' }) {
@@ -111,20 +102,16 @@ test('an issuer that is away keeps its tokens out, and no other credential', asy
   const { url } = away;
   await away.close();
   const gatewayKeys = `${url}/keys`;
-  const other = await authenticationWith({ issuerUrl: url, gatewayKeys });
-  try {
-    const callerAt = (headers: Record<string, string>) => other.callerOf(requestWith(headers));
-    for (const [headers, message] of [
-      [bearer(await accessToken()), `tokens of ${url} can't be checked: ${url} does not answer`],
-      [bearer('opaque'), `tokens of ${url} can't be checked: ${url} does not answer`],
-      [
-        { [HEADER]: await gatewayJwt() },
-        `tokens of ${GATEWAY} can't be checked: ${gatewayKeys} does not answer`,
-      ],
-    ] as [Record<string, string>, string][])
-      await expect(callerAt(headers)).rejects.toMatchObject({ name: 'AuthenticationUnavailable', message });
-    expect((await callerAt(bearer(apiKey))).principal).toBe('acme/key');
-  } finally {
-    other.close();
-  }
+  const other = await forThisTest(authenticationWith({ issuerUrl: url, gatewayKeys }));
+  const callerAt = (headers: Record<string, string>) => other.callerOf(requestWith(headers));
+  for (const [headers, message] of [
+    [bearer(await accessToken()), `tokens of ${url} can't be checked: ${url} does not answer`],
+    [bearer('opaque'), `tokens of ${url} can't be checked: ${url} does not answer`],
+    [
+      { [HEADER]: await gatewayJwt() },
+      `tokens of ${GATEWAY} can't be checked: ${gatewayKeys} does not answer`,
+    ],
+  ] as [Record<string, string>, string][])
+    await expect(callerAt(headers)).rejects.toMatchObject({ name: 'AuthenticationUnavailable', message });
+  expect((await callerAt(bearer(apiKey))).principal).toBe('acme/key');
 });

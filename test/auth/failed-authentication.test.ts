@@ -1,8 +1,7 @@
 /** Requests without a valid credential: counts of unknown ones by address, and what a flood of them leaves in logs. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { OAuthError, OAuthErrorCode } from '@modelcontextprotocol/server';
 import { Audit } from '../../mcp-server/audit/index.js';
 import { MAX_FAILURES } from '../../mcp-server/limits/failed-authentications.js';
@@ -10,40 +9,29 @@ import { addApiKey, revokeApiKey } from '../../mcp-server/auth/key-store.js';
 import { selectAuditLines } from '../../mcp-server/audit/log/select.js';
 import { loadSettings } from '../../platform/settings/index.js';
 import { createLogger } from '../../platform/observe/log.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(PROCESSES_MS);
-
 const UNKNOWN = `lh_000000000000_${'x'.repeat(43)}`;
 
-let home: string;
-let keysFolder: string;
-let audit: string;
-let key: string;
-let stack: TestStack;
 let addresses = 0;
 /** Answers so far to requests without a valid credential. */
 let refused = 0;
 
-beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'longhaul-failed-authentication-'));
-  keysFolder = join(home, 'keys');
-  audit = join(home, 'audit');
-  [key] = addApiKey(keysFolder, { tenant: 'acme', subject: 'alice' });
-  // Own server: with API keys, an audit log, and this process as its proxy.
-  stack = await TestStack.serverOnSharedWorker({
+const home = temporaryFolder('failed-authentication');
+const keysFolder = join(home, 'keys');
+const audit = join(home, 'audit');
+const [key] = addApiKey(keysFolder, { tenant: 'acme', subject: 'alice' });
+// Own server: with API keys, an audit log, and this process as its proxy.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keysFolder,
     LONGHAUL_AUDIT_LOG: audit,
     LONGHAUL_TRUSTED_PROXIES: '127.0.0.1',
-  });
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(home, { recursive: true, force: true });
-});
+  }),
+);
 
 /** An address that no test has used. */
 const newAddress = () => `203.0.113.${(addresses += 1)}`;

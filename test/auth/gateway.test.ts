@@ -1,44 +1,29 @@
 /** A server behind a gateway that authenticates callers, and says who they are by a signed JWT in a header of its own. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import {
-  exportJWK,
-  exportSPKI,
-  generateKeyPair,
-  SignJWT,
-  UnsecuredJWT,
-  type CryptoKey,
-  type JWTPayload,
-} from 'jose';
+import { expect, test } from '@jest/globals';
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT, type JWTPayload } from 'jose';
+import { afterAllTests, forAllTests, inSetUp, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { acceptTokens } from './token-sources.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 /** As Cloudflare Access sends it. */
 const HEADER = 'Cf-Access-Jwt-Assertion';
 const ISSUER = 'https://acme.cloudflareaccess.com';
 const AUDIENCE = '4714c1358e65fe4b408ad6d432a5f878f08194bdb4752441fd56faefa9b2b6f2';
 
-let folder: string;
-let keys: { privateKey: CryptoKey; publicKey: CryptoKey };
-let gateway: Server;
-let stack: TestStack;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-gateway-'));
-  keys = await generateKeyPair('RS256', { extractable: true });
-  const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
-  gateway = createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] })));
-  await new Promise<void>((listening) => gateway.listen(0, '127.0.0.1', listening));
-  // Own server: a gateway says who its callers are.
-  stack = await TestStack.serverOnSharedWorker(
+const folder = temporaryFolder('gateway');
+const keys = await generateKeyPair('RS256', { extractable: true });
+const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'first', alg: 'RS256', use: 'sig' };
+const gateway = await forAllTests(
+  createServer((_request, response) => void response.end(JSON.stringify({ keys: [jwk] }))),
+);
+await inSetUp(new Promise<void>((listening) => gateway.listen(0, '127.0.0.1', listening)));
+// Own server: a gateway says who its callers are.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker(
     acceptTokens(folder, {
       issuer: ISSUER,
       audience: AUDIENCE,
@@ -46,13 +31,11 @@ beforeAll(async () => {
       keys: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/cdn-cgi/access/certs`,
       claims: { tenant: 'custom.org', subject: 'email' },
     }),
-  );
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  gateway?.closeAllConnections();
-  gateway?.close();
-  rmSync(folder, { recursive: true, force: true });
+  ),
+);
+afterAllTests(async () => {
+  await stack.stop();
+  gateway.closeAllConnections();
 });
 
 const nowSeconds = () => Math.floor(Date.now() / 1_000);
@@ -72,7 +55,7 @@ const statuses = async (headers: Record<string, string>) => [
 ];
 
 test('the header says who calls, over MCP and the jobs API alike', async () => {
-  const jobs = new JobsClient(stack.base);
+  const { jobs } = stack;
   const alice = { [HEADER]: await signed() };
   const id = await jobs.start('slow_compute', { seconds: 0 }, alice);
   const mcp = (headers: Record<string, string>) =>
@@ -125,7 +108,7 @@ test.each<[string, () => Promise<string> | string]>([
 
 test('a stream ends when its JWT expires', async () => {
   const headers = { [HEADER]: await signed({ exp: nowSeconds() + 2 }) };
-  const jobs = new JobsClient(stack.base);
+  const { jobs } = stack;
   const id = await jobs.start('slow_compute', { seconds: 60 }, headers);
   const response = await fetch(`${stack.base}/v1/jobs/${id}/events`, { headers });
   const reader = response.body!.getReader();

@@ -2,21 +2,18 @@
  * Each caller has only what is theirs: in every verb, on every protocol, others' operations answer like unknown ones, by the same
  * calls to Temporal.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const ALL = {
   extensions: { 'io.modelcontextprotocol/tasks': {} },
@@ -33,9 +30,6 @@ const CALLS_OF_REQUESTS =
 const ATTEMPTS = 5;
 const LOOKS = 40;
 
-let folder: string;
-let proxy: TemporalProxy;
-let stack: TestStack;
 /**
  * The owner's key, one of the same tenant, one of the same subject in another tenant, and those of roles with rights to all
  * operations of their tenant: the owner's tenant's auditor, and the other tenant's operator.
@@ -57,24 +51,26 @@ const jobs = (key: string) => new JobsClient(stack.base, key);
 const legacy = (key: string) =>
   LegacyClient.open(`${stack.base}/mcp`, '2025-11-25', { elicitation: {}, tasks: {} }, 'longhaul-tests', key);
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));
-  [keys.alice] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
-  [keys.bob] = addApiKey(folder, { tenant: 'acme', subject: 'bob' });
-  [keys.other] = addApiKey(folder, { tenant: 'other', subject: 'alice' });
-  [keys.auditor] = addApiKey(folder, { tenant: 'acme', subject: 'auditor', groups: ['readers'] });
-  [keys.operator] = addApiKey(folder, { tenant: 'other', subject: 'operator', groups: ['operators'] });
-  const policy = join(folder, 'policy.yml');
-  writeFileSync(policy, POLICY);
-  proxy = await TemporalProxy.start(() => undefined);
-  // Own server: with API keys and a policy, behind a proxy that records calls.
-  stack = await TestStack.serverOnSharedWorker({
+const folder = temporaryFolder('keys');
+[keys.alice] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
+[keys.bob] = addApiKey(folder, { tenant: 'acme', subject: 'bob' });
+[keys.other] = addApiKey(folder, { tenant: 'other', subject: 'alice' });
+[keys.auditor] = addApiKey(folder, { tenant: 'acme', subject: 'auditor', groups: ['readers'] });
+[keys.operator] = addApiKey(folder, { tenant: 'other', subject: 'operator', groups: ['operators'] });
+const policy = join(folder, 'policy.yml');
+writeFileSync(policy, POLICY);
+const proxy = await forAllTests(TemporalProxy.start(() => undefined));
+// Own server: with API keys and a policy, behind a proxy that records calls.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker({
     TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: folder,
     LONGHAUL_POLICY: policy,
-  });
-  const alice = stack.client.as(keys.alice);
+  }),
+);
+const alice = stack.client.as(keys.alice);
+beforeAll(async () => {
   tokens.asking = await alice.start('confirm_delete', { filename: 'a.txt' });
   tokens.ended = await alice.start('slow_compute', { seconds: 0 });
   await alice.until(tokens.asking, 'input_required');
@@ -87,11 +83,6 @@ beforeAll(async () => {
         '';
     return workflowIds.asking !== '' && workflowIds.ended !== '';
   });
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  await proxy?.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** An answer without what differs between any two requests: tokens, times, IDs. */
@@ -256,7 +247,7 @@ test('the owner has them still, unchanged, and each verb distinguishes them from
 
 test('lists have what is theirs, on every protocol', async () => {
   const listed = async (key: string) => {
-    const { result } = await wire(key).request('tools/call', { name: 'operation_list', arguments: {} });
+    const { result } = await wire(key).call('operation_list', {});
     const { body } = await jobs(key).get('/v1/jobs');
     const tasks = await (await legacy(key)).request('tasks/list');
     return JSON.stringify([result, body, tasks.result ?? tasks.error]);

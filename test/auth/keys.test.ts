@@ -1,39 +1,27 @@
 /** A server that wants API keys: over HTTP, and from the command line. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { addApiKey, revokeApiKey } from '../../mcp-server/auth/key-store.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
+import { forged } from '../support/forged.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const MAIN = resolve('dist/bin/longhaul.js');
 const ALICE = { tenant: 'acme', subject: 'alice' };
 
-let folder: string;
-let stack: TestStack;
-let key: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));
-  [key] = addApiKey(folder, ALICE);
-  // Own server: its callers have API keys.
-  stack = await TestStack.serverOnSharedWorker({
-    LONGHAUL_AUTHENTICATION: 'keys',
-    LONGHAUL_KEYS_FOLDER: folder,
-  });
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder('keys');
+const [key] = addApiKey(folder, ALICE);
+// Own server: its callers have API keys.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker({ LONGHAUL_AUTHENTICATION: 'keys', LONGHAUL_KEYS_FOLDER: folder }),
+);
 
 const wire = (credential?: string) => new WireClient(`${stack.base}/mcp`, undefined, undefined, credential);
 const newKey = (): { id: string; text: string } => {
@@ -85,7 +73,7 @@ test('without a key nothing but the health is shown, and the challenge names the
 
 test('a key with another text is refused', async () => {
   const texts: [what: string, text: string][] = [
-    ['another secret', key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A')],
+    ['another secret', forged(key)],
     ['another ID', key.replace(/^lh_[0-9a-f]{12}/, 'lh_000000000000')],
     ['a path as its ID', 'lh_../../etc/pass_' + 'A'.repeat(43)],
     ['no secret', key.slice(0, 16)],
@@ -117,7 +105,7 @@ test('the principal stands in Temporal, as tenant and subject', async () => {
   const [text] = addApiKey(folder, { tenant: 'a/b', subject: `Zoë ${unique}` });
   const token = await wire(text).start('slow_compute', { seconds: 0 });
   await wire(text).until(token, 'completed');
-  const { result } = await wire(text).request('tools/call', { name: 'operation_list', arguments: {} });
+  const { result } = await wire(text).call('operation_list', {});
   expect(result.structuredContent.operations.map((one: any) => one.token)).toContain(token);
   const runs = (await stack.temporal()).workflow.list({
     query: `LonghaulPrincipal = 'a%2Fb/Zo%C3%AB%20${unique}'`,

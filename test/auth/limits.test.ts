@@ -1,27 +1,20 @@
 /** Limits on every protocol: rates, open requests, open operations, connections, slow senders. */
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { LegacyClient, secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { TASKS, TASKS_AND_FORMS, WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const STARTS = 6;
 const REQUESTS = 3;
 const OPEN = 2;
 const CONNECTIONS = 8;
 
-let folder: string;
-let stack: TestStack;
 /** Servers with few of one thing each. */
 const bases = { starts: '', requests: '', open: '' };
 let people = 0;
@@ -32,15 +25,17 @@ const newKey = () => addApiKey(folder, { tenant: 'acme', subject: `person ${++pe
 const anotherServer = async (environment: Record<string, string>) =>
   new URL((await secondServer(stack, environment)).url).origin;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-limits-'));
-  // Own servers: with low limits.
-  stack = await TestStack.serverOnSharedWorker({
+const folder = temporaryFolder('limits');
+// Own servers: with low limits.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: folder,
     LONGHAUL_KICKOFFS_PER_MINUTE: String(STARTS),
-  });
-  bases.starts = stack.base;
+  }),
+);
+bases.starts = stack.base;
+beforeAll(async () => {
   bases.requests = await anotherServer({
     LONGHAUL_STATUS_PER_MINUTE: String(REQUESTS),
     LONGHAUL_MAX_CONNECTIONS_PER_ADDRESS: String(CONNECTIONS),
@@ -50,10 +45,6 @@ beforeAll(async () => {
     LONGHAUL_MAX_OPEN_REQUESTS: String(OPEN),
     LONGHAUL_MAX_OPEN_OPERATIONS: String(OPEN),
   });
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const TOOL = { name: 'slow_compute', arguments: { seconds: 0 } };
@@ -163,8 +154,7 @@ test('waits and streams count until they end', async () => {
 test('open operations are limited, until one has ended', async () => {
   const key = newKey();
   const client = new WireClient(`${bases.open}/mcp`, TASKS, 'longhaul-tests', key);
-  const ask = () =>
-    client.request('tools/call', { name: 'confirm_delete', arguments: { filename: 'a.txt' } });
+  const ask = () => client.call('confirm_delete', { filename: 'a.txt' });
   const tokens = [(await ask()).result.taskId, (await ask()).result.taskId];
   const { result } = await ask();
   expect(result.content[0].text).toContain(

@@ -2,18 +2,13 @@
  * The mailbox of one caller is no other's: in every tool, others' agents and messages answer like unknown ones, for a caller of the
  * same tenant and for the same subject in another one, and nothing of theirs is changed.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { MAILBOX } from '../mailbox/agents.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests, inSetUp, temporaryFolder } from '../support/for-all-tests.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 interface Ids {
   agent_name: string;
@@ -54,47 +49,33 @@ const CALLS: Record<string, (ids: Ids) => object> = {
   wait: ({ agent_id }) => ({ agent_id, timeout_seconds: 0.1 }),
 };
 
-let folder: string;
-let stack: TestStack;
-let theirs: Ids;
 const keys = { alice: '', bob: '', other: '' };
 
 /** A tool's answer: its JSON, or the error that the model reads. */
 async function call(key: string, name: string, args: object): Promise<any> {
   const client = new WireClient(`${stack.base}/mcp`, {}, 'longhaul-tests', key);
-  const { result, error } = await client.request('tools/call', { name: name.split(',')[0], arguments: args });
+  const { result, error } = await client.call(name.split(',')[0], args);
   if (!result || result.isError) return { error, result };
   return JSON.parse(result.content[0].text);
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-keys-'));
-  [keys.alice] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
-  [keys.bob] = addApiKey(folder, { tenant: 'acme', subject: 'bob' });
-  [keys.other] = addApiKey(folder, { tenant: 'other', subject: 'alice' });
-  // Own stack: with the mailbox and API keys.
-  stack = await TestStack.start({
-    ...MAILBOX,
-    LONGHAUL_AUTHENTICATION: 'keys',
-    LONGHAUL_KEYS_FOLDER: folder,
-  });
-  const sent = await call(keys.alice, 'send_message', { content: 'secret plan', to: 'agent-of-alice' });
-  const joined = await call(keys.alice, 'register_and_wait', {
-    agent_name: 'agent-of-alice',
-    agent_type: 'test',
-  });
-  theirs = {
-    agent_name: 'agent-of-alice',
-    agent_id: joined.agent_id,
-    message_id: sent.id,
-  };
-  expect(Object.values(theirs)).not.toContain(undefined);
-  expect(joined).toMatchObject({ id: theirs.message_id, m: 'secret plan' });
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder('keys');
+[keys.alice] = addApiKey(folder, { tenant: 'acme', subject: 'alice' });
+[keys.bob] = addApiKey(folder, { tenant: 'acme', subject: 'bob' });
+[keys.other] = addApiKey(folder, { tenant: 'other', subject: 'alice' });
+// Own stack: with the mailbox and API keys.
+const stack = await forAllTests(
+  TestStack.start({ ...MAILBOX, LONGHAUL_AUTHENTICATION: 'keys', LONGHAUL_KEYS_FOLDER: folder }),
+);
+const sent = await inSetUp(
+  call(keys.alice, 'send_message', { content: 'secret plan', to: 'agent-of-alice' }),
+);
+const joined = await inSetUp(
+  call(keys.alice, 'register_and_wait', { agent_name: 'agent-of-alice', agent_type: 'test' }),
+);
+const theirs: Ids = { agent_name: 'agent-of-alice', agent_id: joined.agent_id, message_id: sent.id };
+expect(Object.values(theirs)).not.toContain(undefined);
+expect(joined).toMatchObject({ id: theirs.message_id, m: 'secret plan' });
 
 /** An answer without the IDs that it was asked about. */
 function comparable(answer: unknown, ids: Ids): string {

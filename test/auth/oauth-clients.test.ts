@@ -1,5 +1,5 @@
 /** MCP's official clients find the authorization server by themselves, log in, refresh and step up. */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import {
   Client,
   ClientCredentialsProvider,
@@ -10,24 +10,15 @@ import {
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { decodeJwt } from 'jose';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { askForToken, logIn, type AuthorizationServer } from './authorization-server.js';
-import { startOAuthStack, type OAuthStack } from './oauth-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
+import { forAllTests } from '../support/for-all-tests.js';
+import { forged } from '../support/forged.js';
+import { askForToken, logIn } from './authorization-server.js';
+import { startOAuthStack } from './oauth-stack.js';
 
 const REDIRECT = 'http://localhost:9999/callback';
 
-let server: AuthorizationServer;
-let oauth: OAuthStack;
-let resource: string;
-beforeAll(async () => {
-  oauth = await startOAuthStack();
-  ({ server, resource } = oauth);
-}, STACK_MS);
-afterAll(async () => {
-  await oauth?.stop();
-});
+const oauth = await forAllTests(startOAuthStack());
+const { server, resource } = oauth;
 
 /** A client's memory, and the address at which its person has to log in. */
 class Memory implements OAuthClientProvider {
@@ -95,7 +86,7 @@ test('a client refreshes its token when it is refused', async () => {
   const client = await connectAs(memory, 'carol');
   const before = memory.saved['tokens'];
   expect(before.refresh_token).toEqual(expect.any(String));
-  memory.saved['tokens'] = { ...before, access_token: `${before.access_token.slice(0, -4)}AAAA` };
+  memory.saved['tokens'] = { ...before, access_token: forged(before.access_token) };
   expect((await client.listTools()).tools.length).toBeGreaterThan(0);
   expect(memory.saved['tokens'].access_token).not.toBe(before.access_token);
   await client.close();
@@ -144,7 +135,7 @@ test('the SDK 1.x discovers, registers, logs in, refreshes and steps up', async 
   const client = await connectAndLogIn();
   const granted = memory.saved['tokens'];
   expect(decodeJwt(granted.access_token)).toMatchObject({ sub: 'erin', aud: resource });
-  memory.saved['tokens'] = { ...granted, access_token: `${granted.access_token.slice(0, -4)}AAAA` };
+  memory.saved['tokens'] = { ...granted, access_token: forged(granted.access_token) };
   expect((await client.listTools()).tools.length).toBeGreaterThan(0);
   expect(memory.saved['tokens'].access_token).not.toBe(granted.access_token);
   await client.close();

@@ -1,35 +1,21 @@
 /** Origins are matched with scheme and port, on every path; and the headers that keep browsers safe. */
 import { request } from 'node:http';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { describe, expect, test } from '@jest/globals';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const APP = 'https://app.example.com';
 const PUBLIC = 'https://longhaul.example.com';
 
-let plain: TestStack;
-let proxied: TestStack;
-beforeAll(async () => {
-  // Own servers: with allowed origins, and with a trusted proxy.
-  plain = await TestStack.serverAlone({ LONGHAUL_CORS_ORIGINS: APP });
-  proxied = await TestStack.serverAlone({
+// Own servers: with allowed origins, and with a trusted proxy.
+const plain = await forAllTests(TestStack.serverAlone({ LONGHAUL_CORS_ORIGINS: APP }));
+const proxied = await forAllTests(
+  TestStack.serverAlone({
     LONGHAUL_ALLOWED_HOSTS: 'longhaul.example.com',
     LONGHAUL_TRUSTED_PROXIES: '127.0.0.1,::1',
-  });
-  for (const { base } of [plain, proxied])
-    await eventually('the server listens', () =>
-      fetch(`${base}/healthz`).then(
-        () => true,
-        () => false,
-      ),
-    );
-}, STACK_MS);
-afterAll(async () => {
-  await Promise.all([plain?.stop(), proxied?.stop()]);
-});
+  }),
+);
+await inSetUp(Promise.all([plain.listening(), proxied.listening()]));
 
 interface Answer {
   status: number | undefined;

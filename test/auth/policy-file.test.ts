@@ -1,13 +1,11 @@
 /** The policy file: its schema, the rights that roles give, cases, and edits. */
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { checkCase, parsePolicy, Policy, rightsOf } from '../../mcp-server/auth/policy/index.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 
-let folder: string;
-beforeAll(() => void (folder = mkdtempSync(join(tmpdir(), 'longhaul-policy-'))));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('policy');
 
 const POLICY = `
 roles:

@@ -1,17 +1,14 @@
 /** Roles: what callers may start, see and do, on every protocol. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const ALL = {
   extensions: { 'io.modelcontextprotocol/tasks': {} },
@@ -27,32 +24,24 @@ cases:
   - { name: starters, caller: { tenant: acme, subject: s, groups: [starters] }, can: [start confirm_delete], cannot: [start slow_compute, cancel own] }
   - { name: wrong, caller: { tenant: acme, subject: s }, can: [read own] }
 `;
-let folder: string;
-let policy: string;
-let stack: TestStack;
 const keys = { starter: '', approver: '', operator: '', nobody: '' };
 const wire = (key: string) => new WireClient(`${stack.base}/mcp`, ALL, 'longhaul-tests', key);
 const jobs = (key: string) => new JobsClient(stack.base, key);
-const call = async (key: string, name: string, args: object) =>
-  (await wire(key).request('tools/call', { name, arguments: args })) as any;
+const call = async (key: string, name: string, args: object) => (await wire(key).call(name, args)) as any;
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-policy-'));
-  for (const role of ['starter', 'approver', 'operator', 'nobody'] as const)
-    [keys[role]] = addApiKey(folder, { tenant: 'acme', subject: role, groups: [`${role}s`] });
-  policy = join(folder, 'policy.yml');
-  writeFileSync(policy, POLICY);
-  // Own server: with API keys and a policy.
-  stack = await TestStack.serverOnSharedWorker({
+const folder = temporaryFolder('policy');
+for (const role of ['starter', 'approver', 'operator', 'nobody'] as const)
+  [keys[role]] = addApiKey(folder, { tenant: 'acme', subject: role, groups: [`${role}s`] });
+const policy = join(folder, 'policy.yml');
+writeFileSync(policy, POLICY);
+// Own server: with API keys and a policy.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker({
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: folder,
     LONGHAUL_POLICY: policy,
-  });
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+  }),
+);
 
 test('tools that a caller may not start are neither listed, nor named, nor documented', async () => {
   const { result } = (await wire(keys.starter).request('tools/list')) as any;

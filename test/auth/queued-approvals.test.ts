@@ -1,8 +1,7 @@
 /** Approvals that no worker takes for now: signatures decide which answers count, and the history's order decides between those. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { identified, signed } from '../../engine/answer/claims.js';
-import type { Engine } from '../../engine/index.js';
 import { answerDigest } from '../../operations/answers.js';
 import type { Answer, OperationRecord } from '../../operations/record.js';
 import { workflowIdOf } from '../../operations/token.js';
@@ -11,10 +10,8 @@ import { loadSecret } from '../../platform/home/secret.js';
 import { Signer } from '../../platform/temporal/signer.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { afterAllTests, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack, type Part } from '../support/test-stack.js';
-
-jest.setTimeout(OUTAGE_MS);
 
 const ALICE = `acme/alice-${randomUUID()}`;
 const BOB = { principal: 'acme/bob', roles: ['admin'] };
@@ -31,20 +28,11 @@ const release = defineTool({
 const secret = loadSecret(process.env['LONGHAUL_HOME']!);
 const signer = new Signer(secret);
 
-let stack: TestStack;
-let engine: Engine;
-let worker: Part;
-beforeAll(async () => {
-  // Own stack: its worker is killed.
-  stack = await TestStack.serverAlone({});
-  worker = stack.worker();
-  await stack.ready();
-  engine = await connectEngine(stack.taskQueue, { tools: [release] });
-}, PROCESSES_MS);
-afterAll(async () => {
-  await engine?.temporal.close();
-  await stack?.stop();
-});
+// Own stack: its worker is killed.
+const stack = await forAllTests(TestStack.start());
+const [, worker] = stack.parts as [Part, Part];
+const engine = await inSetUp(connectEngine(stack.taskQueue, { tools: [release] }));
+afterAllTests(() => engine.temporal.close());
 
 /** An approval that waits. */
 type Waiting = OperationRecord & { key: string; workflowId: string };
@@ -85,7 +73,7 @@ beforeAll(async () => {
   raced = [await waiting(0), await waiting(1)];
   [forged, ordered] = [await waiting(), await waiting()];
   await worker.end('SIGKILL');
-}, PROCESSES_MS);
+});
 
 test('of two approvers the first counts, at any depth', async () => {
   for (const { key, token } of raced) {
@@ -139,7 +127,7 @@ test('signed answers count in the order of the history, while each is verified i
 });
 
 test('once a worker is back, the answers count whose senders have been answered', async () => {
-  worker = stack.worker();
+  stack.worker();
   for (const record of raced) {
     const end = await ended(record);
     expect([end.result, end.answers]).toMatchObject([

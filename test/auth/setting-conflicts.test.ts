@@ -1,29 +1,26 @@
 /** Settings that undo each other: server and worker refuse them, and doctor names them. */
-import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { loadSettings, type SettingName } from '../../platform/settings/index.js';
 import { assertServable, assertWorkable, settingConflicts } from '../../platform/settings/conflicts.js';
 import { readText } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { acceptTokens } from './token-sources.js';
 
-const roots: string[] = [];
 let root: string;
 beforeEach(() => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'longhaul-conflicts-')));
+  root = realpathSync(temporaryFolder('conflicts'));
   // Others reach what is in it, as in /srv.
   chmodSync(root, 0o755);
-  roots.push(root);
 });
 afterEach(() => {
   delete process.env['LONGHAUL_SECRET'];
 });
-afterAll(() => roots.forEach((each) => rmSync(each, { recursive: true })));
 
 type Flags = Partial<Record<SettingName, unknown>>;
 

@@ -1,25 +1,23 @@
 /** Settings of authentication, and token sources, that no server starts with. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { exportPKCS8, exportSPKI, generateKeyPair } from 'jose';
 import { loadSettings, type SettingName } from '../../platform/settings/index.js';
 import { assertServable } from '../../platform/settings/conflicts.js';
 import { readTokenSources } from '../../platform/settings/token-sources.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
+import { writeFiles } from '../support/write-files.js';
 import { acceptTokens } from './token-sources.js';
 
-let folder: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-settings-'));
-  const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
-  writeFileSync(join(folder, 'public.pem'), await exportSPKI(publicKey));
-  writeFileSync(join(folder, 'private.pem'), await exportPKCS8(privateKey));
-  writeFileSync(join(folder, 'damaged.pem'), 'public');
-  writeFileSync(join(folder, 'secret'), 'hush\n');
-  writeFileSync(join(folder, 'empty'), '\n');
+const folder = temporaryFolder('settings');
+const { privateKey, publicKey } = await generateKeyPair('ES256', { extractable: true });
+writeFiles(folder, {
+  'public.pem': await exportSPKI(publicKey),
+  'private.pem': await exportPKCS8(privateKey),
+  'damaged.pem': 'public',
+  secret: 'hush\n',
+  empty: '\n',
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => {
   delete process.env['INTROSPECTION_SECRET'];
 });

@@ -4,20 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { Signed } from './signed.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let signed: Signed;
-beforeAll(async () => {
-  signed = await Signed.start();
-}, STACK_MS);
-afterAll(() => signed?.stop());
+const signed = await forAllTests(Signed.start());
 
 describe('longhaul sign', () => {
   const sign = (...words: string[]) =>

@@ -1,19 +1,13 @@
 /** Workers work for signed starts only: anyone who reaches Temporal can start workflows, but can't have a worker do anything. */
 import { randomUUID } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { Signed } from './signed.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let signed: Signed;
-beforeAll(async () => {
-  signed = await Signed.start();
-}, STACK_MS);
-afterAll(() => signed?.stop());
+const signed = await forAllTests(Signed.start());
 
 const UNSIGNED = { type: 'longhaul.unsigned' };
 
@@ -37,10 +31,7 @@ describe('a workflow that a client of Temporal starts has no effect, and says wh
     expect(await signed.refused([signed.inputFor('plain')], { longhaul: memo }, id)).toMatchObject(UNSIGNED);
     expect(existsSync(signed.marker('plain'))).toBe(false);
     // A resume would be signed by the server.
-    const { result } = await signed.stack.client.request('tools/call', {
-      name: 'operation_resume',
-      arguments: { token: id },
-    });
+    const { result } = await signed.stack.client.call('operation_resume', { token: id });
     expect(JSON.stringify(result)).toMatch(/wasn't started by Longhaul/);
   });
 
@@ -134,10 +125,7 @@ describe('still work:', () => {
     const token = await complete('marking', { marker: path });
     expect(linesOf(path)).toEqual(['ran']);
     writeFileSync(`${path}.go`, '');
-    const { result } = await signed.stack.client.request('tools/call', {
-      name: 'operation_resume',
-      arguments: { token },
-    });
+    const { result } = await signed.stack.client.call('operation_resume', { token });
     await signed.stack.client.until(result.structuredContent.token, 'completed');
     expect(linesOf(path)).toEqual(['ran', 'resumed']);
   });

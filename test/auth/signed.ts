@@ -32,9 +32,7 @@ export class Signed {
       temporal,
       token,
       defaultPayloadConverter.fromPayload(input!.payloads![0]!),
-      {
-        longhaul: defaultPayloadConverter.fromPayload(memo!.fields!['longhaul']!),
-      },
+      { longhaul: defaultPayloadConverter.fromPayload(memo!.fields!['longhaul']!) },
     );
   }
 

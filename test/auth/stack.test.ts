@@ -1,15 +1,12 @@
 /** The stack with authentication, as an admin starts it; and the addresses that it refuses without. */
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { selectAuditLines } from '../../mcp-server/audit/log/select.js';
 import { settingConflicts } from '../../platform/settings/conflicts.js';
 import { loadSettings } from '../../platform/settings/index.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { WireClient } from '../support/mcp.js';
-
-jest.setTimeout(PROCESSES_MS * 2);
 
 let home: TestHome;
 beforeEach(async () => {

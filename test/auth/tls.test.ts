@@ -1,24 +1,22 @@
 /** A server with TLS of its own: client certificates as credentials, new files without a restart, bad files. */
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent } from 'node:https';
-import { tmpdir } from 'node:os';
+import { copyFileSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { Agent, request, type RequestOptions } from 'node:https';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import type { TLSSocket } from 'node:tls';
+import { expect, test } from '@jest/globals';
 import { MAX_FAILURES } from '../../mcp-server/limits/failed-authentications.js';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
 import { CertificateAuthority } from '../support/certificates.js';
-import { askOverHttps } from '../support/https.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import {
+  afterAllTests,
+  afterThisTest,
+  forThisTest,
+  inSetUp,
+  temporaryFolder,
+} from '../support/for-all-tests.js';
 import { onSharedQueue, TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let folder: string;
-let authority: CertificateAuthority;
-let stranger: CertificateAuthority;
-let key: string;
-let stack: TestStack;
 const stacks: TestStack[] = [];
 
 const newFolder = (name: string) => mkdtempSync(join(folder, name));
@@ -52,29 +50,55 @@ async function serve(environment: Record<string, string> = {}): Promise<TestStac
   return started;
 }
 
+interface HttpsAnswer {
+  status: number | undefined;
+  headers: NodeJS.Dict<string | string[]>;
+  body: any;
+  /** The server's certificate. */
+  fingerprint: string;
+}
+
+/** A request on a connection of its own, unless it is given an agent. */
+function askOverHttps(url: string, options: RequestOptions = {}, body?: object): Promise<HttpsAnswer> {
+  return new Promise((resolve, reject) => {
+    const headers = { ...(body ? { 'content-type': 'application/json' } : {}), ...options.headers };
+    const asked = request(url, { agent: false, method: body ? 'POST' : 'GET', ...options, headers });
+    asked.once('error', reject).once('response', (response) => {
+      const { fingerprint256 } = (response.socket as TLSSocket).getPeerCertificate();
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString())).once('error', reject);
+      response.once('end', () => {
+        const isJson = /[/+]json/.test(response.headers['content-type'] ?? '');
+        resolve({
+          status: response.statusCode,
+          headers: response.headers,
+          body: isJson && text ? JSON.parse(text) : text,
+          fingerprint: fingerprint256,
+        });
+      });
+    });
+    asked.end(body && JSON.stringify(body));
+  });
+}
+
 function ask(path: string, options: Parameters<typeof askOverHttps>[1] = {}, body?: object, of = stack) {
   const ca = read(authority.path('ca.pem'));
   return askOverHttps(`https://127.0.0.1:${of.port}${path}`, { ca, ...options }, body);
 }
 
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-tls-'));
-  authority = new CertificateAuthority(newFolder('ca-'));
-  stranger = new CertificateAuthority(newFolder('stranger-'));
-  authority.issue('server');
-  authority.issue('alice', '/O=acme/CN=alice');
-  authority.issue('bob', '/O=acme/CN=bob');
-  authority.issue('nightly', '/CN=nightly');
-  authority.issue('spiffe', '/O=acme', 'URI:spiffe://acme/alice');
-  authority.issue('nobody', '/O=acme', 'DNS:localhost');
-  stranger.issue('alice', '/O=acme/CN=alice');
-  [key] = addApiKey(join(folder, 'keys'), { tenant: 'acme', subject: 'alice' });
-  stack = await serve();
-}, STACK_MS);
-afterAll(async () => {
-  await Promise.all(stacks.map((one) => one.stop()));
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder('tls');
+const authority = new CertificateAuthority(newFolder('ca-'));
+const stranger = new CertificateAuthority(newFolder('stranger-'));
+authority.issue('server');
+authority.issue('alice', '/O=acme/CN=alice');
+authority.issue('bob', '/O=acme/CN=bob');
+authority.issue('nightly', '/CN=nightly');
+authority.issue('spiffe', '/O=acme', 'URI:spiffe://acme/alice');
+authority.issue('nobody', '/O=acme', 'DNS:localhost');
+stranger.issue('alice', '/O=acme/CN=alice');
+const [key] = addApiKey(join(folder, 'keys'), { tenant: 'acme', subject: 'alice' });
+const stack = await inSetUp(serve());
+afterAllTests(() => Promise.all(stacks.map((one) => one.stop())));
 
 test('a client certificate says who calls, beside API keys', async () => {
   const alice = certificateOf('alice');
@@ -130,18 +154,16 @@ test('a certificate that expires counts no more, on open connections and in resu
   authority.issue('brief', '/O=acme/CN=alice', undefined, until);
   const kept = new Agent({ keepAlive: true, maxSockets: 1 });
   const resuming = new Agent({ keepAlive: false });
-  try {
-    const askAgain = (agent: Agent) => ask('/v1/jobs', { ...certificateOf('brief'), agent });
-    for (const agent of [kept, resuming]) expect((await askAgain(agent)).status).toBe(200);
-    await eventually('it has expired', () => Date.now() > until.getTime());
-    for (const agent of [kept, resuming]) {
-      const { status, body } = await askAgain(agent);
-      expect(status).toBe(401);
-      expect(body.detail).toContain(`got one that expired at ${until.toISOString()}`);
-    }
-  } finally {
-    kept.destroy();
-    resuming.destroy();
+  afterThisTest(() => resuming.destroy());
+  afterThisTest(() => kept.destroy());
+
+  const askAgain = (agent: Agent) => ask('/v1/jobs', { ...certificateOf('brief'), agent });
+  for (const agent of [kept, resuming]) expect((await askAgain(agent)).status).toBe(200);
+  await eventually('it has expired', () => Date.now() > until.getTime());
+  for (const agent of [kept, resuming]) {
+    const { status, body } = await askAgain(agent);
+    expect(status).toBe(401);
+    expect(body.detail).toContain(`got one that expired at ${until.toISOString()}`);
   }
 });
 
@@ -204,64 +226,58 @@ test('changed files are used without a restart; a pair that does not fit is not'
 });
 
 test('up says its address, and the command line calls it with the authority in NODE_EXTRA_CA_CERTS', async () => {
-  const home = await TestHome.create();
-  try {
-    const tls = {
-      LONGHAUL_TLS_CERT: authority.path('server.pem'),
-      LONGHAUL_TLS_KEY: authority.path('server.key'),
-    };
-    const up = await home.up(tls);
-    expect(up.stdout()).toContain('Longhaul is ready: https://127.0.0.1:');
-    const list = home.run(['list'], { NODE_EXTRA_CA_CERTS: authority.path('ca.pem') });
-    expect([await list.ended, list.stderr()]).toEqual([0, '']);
-    const stdio = home.run(['stdio'], tls);
-    stdio.process.stdin!.end();
-    expect(await stdio.ended).toBe(0);
-    const unknown = home.run(['list']);
-    expect(await unknown.ended).not.toBe(0);
-    expect(unknown.stderr()).toContain('NODE_EXTRA_CA_CERTS');
-  } finally {
-    await home.remove();
-  }
+  const home = await forThisTest(TestHome.create());
+
+  const tls = {
+    LONGHAUL_TLS_CERT: authority.path('server.pem'),
+    LONGHAUL_TLS_KEY: authority.path('server.key'),
+  };
+  const up = await home.up(tls);
+  expect(up.stdout()).toContain('Longhaul is ready: https://127.0.0.1:');
+  const list = home.run(['list'], { NODE_EXTRA_CA_CERTS: authority.path('ca.pem') });
+  expect([await list.ended, list.stderr()]).toEqual([0, '']);
+  const stdio = home.run(['stdio'], tls);
+  stdio.process.stdin!.end();
+  expect(await stdio.ended).toBe(0);
+  const unknown = home.run(['list']);
+  expect(await unknown.ended).not.toBe(0);
+  expect(unknown.stderr()).toContain('NODE_EXTRA_CA_CERTS');
 });
 
 test('files and settings that do not fit are refused at the start', async () => {
-  const home = await TestHome.create();
-  try {
-    const [cert, keyFile, ca] = [
-      authority.path('server.pem'),
-      authority.path('server.key'),
-      authority.path('ca.pem'),
-    ];
-    const missing = join(folder, 'missing.pem');
-    for (const [command, flags, message] of [
-      ['server', ['--tls-cert', cert], '--tls-cert: expected --tls-key too'],
-      ['server', ['--tls-key', keyFile], '--tls-key: expected --tls-cert too'],
-      ['up', ['--tls-cert', cert, '--tls-key', authority.path('alice.key')], `expected the key of ${cert}`],
-      [
-        'up',
-        ['--tls-cert', missing, '--tls-key', keyFile],
-        `--tls-cert ${missing}: expected a readable PEM file; got ENOENT`,
-      ],
-      [
-        'server',
-        ['--tls-cert', cert, '--tls-key', folder],
-        `--tls-key ${folder}: expected a readable PEM file; got EISDIR`,
-      ],
-      ['server', ['--tls-cert', keyFile, '--tls-key', keyFile], 'expected PEM with certificates alone'],
-      ['server', ['--tls-client-ca', ca], '--tls-client-ca: expected --tls-cert too'],
-      ['server', ['--authentication', 'mtls'], '--authentication mtls: expected --tls-client-ca too'],
-      [
-        'server',
-        ['--tls-cert', cert, '--tls-key', keyFile, '--tls-client-ca', ca],
-        '--tls-client-ca: expected mtls in --authentication',
-      ],
-    ] as [string, string[], string][]) {
-      const run = home.run([command, ...flags]);
-      expect([flags, await run.ended]).not.toEqual([flags, 0]);
-      expect(run.stderr()).toContain(message);
-    }
-  } finally {
-    await home.remove();
+  const home = await forThisTest(TestHome.create());
+
+  const [cert, keyFile, ca] = [
+    authority.path('server.pem'),
+    authority.path('server.key'),
+    authority.path('ca.pem'),
+  ];
+  const missing = join(folder, 'missing.pem');
+  for (const [command, flags, message] of [
+    ['server', ['--tls-cert', cert], '--tls-cert: expected --tls-key too'],
+    ['server', ['--tls-key', keyFile], '--tls-key: expected --tls-cert too'],
+    ['up', ['--tls-cert', cert, '--tls-key', authority.path('alice.key')], `expected the key of ${cert}`],
+    [
+      'up',
+      ['--tls-cert', missing, '--tls-key', keyFile],
+      `--tls-cert ${missing}: expected a readable PEM file; got ENOENT`,
+    ],
+    [
+      'server',
+      ['--tls-cert', cert, '--tls-key', folder],
+      `--tls-key ${folder}: expected a readable PEM file; got EISDIR`,
+    ],
+    ['server', ['--tls-cert', keyFile, '--tls-key', keyFile], 'expected PEM with certificates alone'],
+    ['server', ['--tls-client-ca', ca], '--tls-client-ca: expected --tls-cert too'],
+    ['server', ['--authentication', 'mtls'], '--authentication mtls: expected --tls-client-ca too'],
+    [
+      'server',
+      ['--tls-cert', cert, '--tls-key', keyFile, '--tls-client-ca', ca],
+      '--tls-client-ca: expected mtls in --authentication',
+    ],
+  ] as [string, string[], string][]) {
+    const run = home.run([command, ...flags]);
+    expect([flags, await run.ended]).not.toEqual([flags, 0]);
+    expect(run.stderr()).toContain(message);
   }
 });

@@ -10,6 +10,7 @@ import { Introspection } from '../../mcp-server/auth/introspection.js';
 import { remoteKeys, verifyJwt } from '../../mcp-server/auth/jwt.js';
 import { createLogger } from '../../platform/observe/log.js';
 import { eventually } from '../support/eventually.js';
+import { forged } from '../support/forged.js';
 import { Issuer } from './issuer.js';
 
 const unavailable = unavailabilityOf('https://issuer.example.com', createLogger('test', 'silent'));
@@ -198,6 +199,6 @@ test('a JWT without a valid signature is a guess; one with a wrong claim is not'
     for (const claims of [{ aud: 'another' }, { iss: 'another' }, { exp: 1 }])
       expect(await verify(await sign(claims))).not.toBeInstanceOf(CredentialUnknown);
     const token = await sign({});
-    for (const wrong of [`${token.slice(0, -8)}AAAAAAAA`, await sign({}, 'unknown'), 'no JWT'])
+    for (const wrong of [forged(token), await sign({}, 'unknown'), 'no JWT'])
       expect(await verify(wrong)).toBeInstanceOf(CredentialUnknown);
   }));

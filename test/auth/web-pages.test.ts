@@ -1,48 +1,39 @@
 /** Web pages get nothing from the embedded Temporal: under a rebound name, from another origin, or by blind requests. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
+import { type Server, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import type { Browser, Page } from 'playwright-core';
 import { TestHome } from '../stack/cli-process.js';
 import { startBrowser } from '../support/browser.js';
-import { INSTALL_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
+import { INSTALL_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
-
-jest.setTimeout(STACK_MS);
 
 /** Each name in this domain resolves to 127.0.0.1 in the browser. */
 const DOMAIN = 'pages.example';
 const LIST = '/api/v1/namespaces/default/workflows';
 
-let home: TestHome;
-let mcp: WireClient;
-/** An operation that waits for an answer. */
-let token: string;
-let temporal: Client;
-/** Port of the UI's proxy. */
-let port: number;
-beforeAll(async () => {
-  // Own stack: its Temporal and its UI.
-  home = await TestHome.create();
-  await home.up({
+// Own stack: its Temporal and its UI.
+const home = await forAllTests(TestHome.create());
+await inSetUp(
+  home.up({
     LONGHAUL_PROJECT: FIXTURES,
     LONGHAUL_ALLOWED_HOSTS: 'temporal.example.com',
     LONGHAUL_TRUSTED_PROXIES: '127.0.0.1',
-  });
-  const { temporalAddress, temporalUiUrl } = home.state();
-  port = Number(new URL(temporalUiUrl!).port);
-  temporal = new Client({ connection: await Connection.connect({ address: temporalAddress! }) });
-  mcp = new WireClient(`${home.url}/mcp`);
-  token = await mcp.start('confirm_delete', { filename: 'a.txt' });
-  await mcp.until(token, 'input_required');
-});
-afterAll(async () => {
-  await temporal?.connection.close();
-  await home?.remove();
-});
+  }),
+);
+const mcp = new WireClient(`${home.url}/mcp`);
+/** An operation that waits for an answer. */
+const token = await inSetUp(mcp.start('confirm_delete', { filename: 'a.txt' }));
+await inSetUp(mcp.until(token, 'input_required'));
+const { temporalAddress, temporalUiUrl } = home.state();
+/** Port of the UI's proxy. */
+const port = Number(new URL(temporalUiUrl!).port);
+const connection = await forAllTests(Connection.connect({ address: temporalAddress! }));
+const temporal = new Client({ connection });
 
 interface Listener {
   host: string;

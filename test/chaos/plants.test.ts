@@ -1,21 +1,15 @@
 /** Defects planted in the engine: the harness finds them in a short run. */
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterEach, expect, jest, test } from '@jest/globals';
-import { buildProgram } from '../support/build-program.js';
-import { STACK_MS } from '../support/limits.js';
+import { expect, test } from '@jest/globals';
+import { temporaryFolder } from '../support/for-all-tests.js';
+import { runTool } from '../support/run-tool.js';
 import { chaos, type ChaosReport } from './chaos.js';
 import { longhaul } from './targets/longhaul.js';
 
-jest.setTimeout(STACK_MS);
-
-let folder: string | undefined;
-afterEach(() => {
-  if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-  folder = undefined;
-});
+/** Folder of the latest plant. */
+let folder: string;
 
 interface Plant {
   /** File of `dist/`. */
@@ -26,7 +20,7 @@ interface Plant {
 
 /** A copy of `dist/` with the defect. @returns the script of its command line */
 async function plant({ file, text, replacement }: Plant): Promise<string> {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-plant-'));
+  folder = temporaryFolder('plant');
   cpSync('dist', join(folder, 'dist'), { recursive: true });
   for (const name of ['node_modules', 'package.json', 'worker'])
     symlinkSync(resolve(name), join(folder, name));
@@ -35,7 +29,7 @@ async function plant({ file, text, replacement }: Plant): Promise<string> {
   const parts = readFileSync(path, 'utf8').split(text);
   if (parts.length !== 2) throw new Error(`${file} has this text ${parts.length - 1} times: ${text}`);
   writeFileSync(path, parts.join(replacement));
-  await buildProgram(folder);
+  await runTool(process.execPath, [resolve('build-program.js')], folder);
   return join(folder, 'dist/bin/longhaul.js');
 }
 
@@ -65,7 +59,7 @@ test('npm run chaos prints violations, and exits with 1', async () => {
     text: 'const progress = isBehind ? before.progress : now.progress;',
     replacement: 'const progress = now.progress && { ...now.progress, progress: now.progress.progress % 7 };',
   });
-  const module = join(folder!, 'target.ts');
+  const module = join(folder, 'target.ts');
   const longhaulModule = JSON.stringify(resolve('test/chaos/targets/longhaul.ts'));
   writeFileSync(
     module,
@@ -73,7 +67,7 @@ test('npm run chaos prints violations, and exits with 1', async () => {
     const { tools: { work, probe }, ...target } = longhaul(${JSON.stringify(program)});
     export default { ...target, tools: { work, probe } };`,
   );
-  const json = join(folder!, 'run.json');
+  const json = join(folder, 'run.json');
   const options = { target: module, operations: OPERATIONS, kills: 1, seed: SEED, faults: 'kill', json };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const { status, stdout } = spawnSync(

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { afterEach } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { keepOutput } from '../support/process-log.js';
+import { inheritedEnvironment } from '../support/run-temporal.js';
 import type { TestStack } from '../support/test-stack.js';
 
 const MAIN = resolve('dist/bin/longhaul.js');
@@ -24,7 +25,12 @@ export interface Running {
 }
 
 function environmentOf(parts: TestStack, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  return { ...process.env, NODE_OPTIONS: '', LONGHAUL_PORT: String(parts.port), ...environment };
+  return {
+    ...inheritedEnvironment(environment),
+    NODE_OPTIONS: '',
+    LONGHAUL_PORT: String(parts.port),
+    ...environment,
+  };
 }
 
 /** Starts a command that has no terminal. */

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import {
   createTaskSessionFromClient,
@@ -6,29 +6,24 @@ import {
   toolDeclarationFromMcpTool,
 } from '@modelcontextprotocol/ext-tasks/client';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
-import { TestStack, type Part } from '../support/test-stack.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { TestStack } from '../support/test-stack.js';
 import { extTasks } from './drivers.js';
 import {
   CLIENT_INFO,
-  closeClients,
-  connect,
-  expectMainResult,
   MAIN_JOB,
   PROTOCOL_VERSION,
   TASKS_EXTENSION,
+  closeClients,
+  connect,
+  expectMainResult,
 } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let parts: TestStack;
-let otherUrl: string;
-let other: Part;
+const parts = await forAllTests(TestStack.shared());
+const port = await freePort();
+const other = parts.server({ LONGHAUL_PORT: String(port) });
+const otherUrl = `http://127.0.0.1:${port}/mcp`;
 beforeAll(async () => {
-  parts = await TestStack.shared();
-  const port = await freePort();
-  other = parts.server({ LONGHAUL_PORT: String(port) });
-  otherUrl = `http://127.0.0.1:${port}/mcp`;
   await eventually('the other server is ready', () =>
     fetch(otherUrl.replace('/mcp', '/readyz')).then(
       ({ ok }) => ok,
@@ -37,7 +32,6 @@ beforeAll(async () => {
   );
 });
 afterEach(closeClients);
-afterAll(() => parts?.stop());
 
 const http = (url = parts.client.url) =>
   new StreamableHTTPClientTransport(new URL(url), { fetch: fetchPlain });
@@ -58,13 +52,11 @@ test('ext-tasks drives the main job to its end over HTTP, and collects it again 
   expect(other.process.exitCode).toBeNull();
 });
 
-describe('discovery', () => {
-  test('names the revision, the extension and the tools', async () => {
-    const { client } = await connect(http());
-    expect(client.getNegotiatedProtocolVersion()).toBe(PROTOCOL_VERSION);
-    expect(client.getServerCapabilities()?.extensions).toEqual({ [TASKS_EXTENSION]: {} });
-    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('analyze_dataset');
-  });
+test('discovery names the revision, the extension and the tools', async () => {
+  const { client } = await connect(http());
+  expect(client.getNegotiatedProtocolVersion()).toBe(PROTOCOL_VERSION);
+  expect(client.getServerCapabilities()?.extensions).toEqual({ [TASKS_EXTENSION]: {} });
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('analyze_dataset');
 });
 
 async function connectOlder(): Promise<Client> {
@@ -122,44 +114,42 @@ async function call(client: Client, name: string, args: object): Promise<any> {
   return structuredContent;
 }
 
-describe('the official client, with plain tools alone,', () => {
-  test('starts, looks, answers and collects by what next_action says', async () => {
-    const { client } = await connect(http(), {});
-    await client.listTools();
-    const started = await call(client, 'confirm_delete', { filename: 'notes.txt' });
-    const asked = await eventually('it asks', async () => {
-      const { tool, args } = started.next_action;
-      const seen = await call(client, tool, args);
-      return seen.status === 'input_required' ? seen : undefined;
-    });
-    const { tool, args, question } = asked.next_action;
-    expect([tool, question.message]).toEqual(['operation_answer', 'Delete notes.txt?']);
-    await call(client, tool, { ...args, content: { confirm: true } });
-    const { token } = started;
-    const done = await eventually('it has ended', async () => {
-      const seen = await call(client, 'operation_get', { token });
-      return seen.next_action ? undefined : seen;
-    });
-    expect(done).toMatchObject({ status: 'completed', result: { answer: 'accept', deleted: ['notes.txt'] } });
+test('the official client, with plain tools alone, starts, looks, answers and collects by what next_action says', async () => {
+  const { client } = await connect(http(), {});
+  await client.listTools();
+  const started = await call(client, 'confirm_delete', { filename: 'notes.txt' });
+  const asked = await eventually('it asks', async () => {
+    const { tool, args } = started.next_action;
+    const seen = await call(client, tool, args);
+    return seen.status === 'input_required' ? seen : undefined;
   });
+  const { tool, args, question } = asked.next_action;
+  expect([tool, question.message]).toEqual(['operation_answer', 'Delete notes.txt?']);
+  await call(client, tool, { ...args, content: { confirm: true } });
+  const { token } = started;
+  const done = await eventually('it has ended', async () => {
+    const seen = await call(client, 'operation_get', { token });
+    return seen.next_action ? undefined : seen;
+  });
+  expect(done).toMatchObject({ status: 'completed', result: { answer: 'accept', deleted: ['notes.txt'] } });
+});
 
-  test('lets the person answer in the middle of a call that waits', async () => {
-    const { client } = await connect(http(), { elicitation: { form: {} } });
-    await client.listTools();
-    const asked: string[] = [];
-    client.setRequestHandler('elicitation/create', ({ params }) => {
-      asked.push(params.message);
-      return { action: 'accept', content: { confirm: true } };
-    });
-    const progress: number[] = [];
-    const done = await client.callTool(
-      { name: 'confirm_delete', arguments: { filename: 'a', wait: true } },
-      { onprogress: (one) => void progress.push(one.progress) },
-    );
-    expect(asked).toEqual(['Delete a?']);
-    expect(done.structuredContent).toMatchObject({
-      status: 'completed',
-      result: { answer: 'accept', deleted: ['a'] },
-    });
+test('the official client, with plain tools alone, lets the person answer in the middle of a call that waits', async () => {
+  const { client } = await connect(http(), { elicitation: { form: {} } });
+  await client.listTools();
+  const asked: string[] = [];
+  client.setRequestHandler('elicitation/create', ({ params }) => {
+    asked.push(params.message);
+    return { action: 'accept', content: { confirm: true } };
+  });
+  const progress: number[] = [];
+  const done = await client.callTool(
+    { name: 'confirm_delete', arguments: { filename: 'a', wait: true } },
+    { onprogress: (one) => void progress.push(one.progress) },
+  );
+  expect(asked).toEqual(['Delete a?']);
+  expect(done.structuredContent).toMatchObject({
+    status: 'completed',
+    result: { answer: 'accept', deleted: ['a'] },
   });
 });

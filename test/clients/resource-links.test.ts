@@ -1,8 +1,9 @@
 /** Links to resources in results: blocks for clients that are known to take them, text for all others, on every protocol. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { linkTransform } from '../../mcp-server/links/links-as-text.js';
 import { LegacyClient, secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
+import { afterThisTest, forAllTests } from '../support/for-all-tests.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -15,11 +16,7 @@ const OPTED_IN = {
 };
 const CALL = { path: 'airports.csv', group_by: ['state'] };
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
 
 /** A client of one protocol: runs the tool by it, and gives everything that the server said of the result. */
 type Run = (name: string, tool: string, args: object) => Promise<{ results: any[]; all: unknown }>;
@@ -207,11 +204,9 @@ test('a wait that is resumed where its stream broke ends without links too', asy
 
 test('the setting holds for every client', async () => {
   const { url, part } = await secondServer(parts, { LONGHAUL_RESOURCE_LINKS: 'always' });
-  try {
-    const client = await LegacyClient.open(url, '2025-11-25', {}, UNKNOWN);
-    const { result } = await client.call('analyze_dataset', { ...CALL, wait: true });
-    expect(linksOf(result)).toHaveLength(1);
-  } finally {
-    await part.end();
-  }
+  afterThisTest(() => part.end());
+
+  const client = await LegacyClient.open(url, '2025-11-25', {}, UNKNOWN);
+  const { result } = await client.call('analyze_dataset', { ...CALL, wait: true });
+  expect(linksOf(result)).toHaveLength(1);
 });

@@ -1,18 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { StdioServers } from '../support/stdio-servers.js';
 import { extTasks } from './drivers.js';
 import { closeClients, expectMainResult } from './support.js';
 
-jest.setTimeout(STACK_MS);
-
-let shared: StdioServers;
-beforeAll(async () => {
-  shared = await StdioServers.open();
-});
+const shared = await forAllTests(StdioServers.open());
 afterEach(closeClients);
-afterAll(() => shared?.stop());
 
 /** Each is a server process of its own. */
 const stdio = () => new StdioClientTransport({ ...shared.server, stderr: 'ignore' });

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { APPLIES, CHECKS_THAT_DO_NOT_APPLY, DOES_NOT_APPLY, REVISIONS } from './scenarios.js';
 import {
@@ -14,11 +15,7 @@ import {
 await installSuite();
 const scenarios = await serverScenarios();
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
 
 test("every one of the suite's scenarios for servers applies, or there is a reason why not", () => {
   const known = [...APPLIES, ...Object.keys(DOES_NOT_APPLY)];

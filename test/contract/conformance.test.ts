@@ -1,46 +1,37 @@
 /** `longhaul conformance` over workers in three languages, and over workers with defects. */
 import { spawn } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { check } from '../../operations/tool/schema.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { INSTALL_MS, PROCESSES_MS } from '../support/limits.js';
+import { forAllTests, forThisTest, temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
-import { python, startGo, startPython, type RunningWorker } from './workers.js';
-
-let stack: TestStack;
-let workers: Record<'python' | 'go' | 'typescript', { taskQueue: string }>;
-const running: RunningWorker[] = [];
+import { python, startGo, startPython } from './workers.js';
 
 /** A mapping to a query and an update that the worker lacks. */
 const UNNEEDED = 'question: { query: nothing, answer: { update: nothing } }\n';
 
-beforeAll(async () => {
-  running.push(await startPython('contract_worker.py'), await startGo());
-  const [pythonWorker, goWorker] = running as [RunningWorker, RunningWorker];
-  const project = mkdtempSync(join(tmpdir(), 'longhaul-contract-'));
-  cpSync('test/contract/project', project, { recursive: true });
-  mkdirSync(join(project, 'tools'));
-  for (const [name, { taskQueue }] of [
-    ['asks_in_python', pythonWorker],
-    ['asks_in_go', goWorker],
-  ] as const)
-    writeFileSync(
-      join(project, 'tools', `${name}.yaml`),
-      `workflow: { type: ContractQuestion, task-queue: ${taskQueue} }\nargs: []\n${name === 'asks_in_go' ? UNNEEDED : ''}`,
-    );
-  // The conformance check's starts are nobody's, so they have no signature.
-  // A stack of its own: it takes starts without a signature.
-  stack = await TestStack.start({ LONGHAUL_PROJECT: project, LONGHAUL_UNSIGNED_STARTS: 'allow' });
-  workers = { python: pythonWorker, go: goWorker, typescript: stack };
-}, INSTALL_MS);
-afterAll(async () => {
-  await Promise.all(running.map((worker) => worker.stop()));
-  await stack?.stop();
-});
+const pythonWorker = await forAllTests(startPython('contract_worker.py'));
+const goWorker = await forAllTests(startGo());
+const project = temporaryFolder('contract');
+cpSync('test/contract/project', project, { recursive: true });
+mkdirSync(join(project, 'tools'));
+for (const [name, { taskQueue }] of [
+  ['asks_in_python', pythonWorker],
+  ['asks_in_go', goWorker],
+] as const)
+  writeFileSync(
+    join(project, 'tools', `${name}.yaml`),
+    `workflow: { type: ContractQuestion, task-queue: ${taskQueue} }\nargs: []\n${name === 'asks_in_go' ? UNNEEDED : ''}`,
+  );
+// The conformance check's starts are nobody's, so they have no signature.
+// A stack of its own: it takes starts without a signature.
+const stack = await forAllTests(
+  TestStack.start({ LONGHAUL_PROJECT: project, LONGHAUL_UNSIGNED_STARTS: 'allow' }),
+);
+const workers = { python: pythonWorker, go: goWorker, typescript: stack };
 
 interface Conformance {
   ok: boolean;
@@ -65,23 +56,19 @@ async function conformance(
 const failedOf = ({ checks }: Conformance) =>
   checks.filter(({ ok }) => !ok).map(({ workflow, requirement }) => `${workflow}: ${requirement}`);
 
-test(
-  'workers with the libraries for Python, Go and TypeScript meet all requirements',
-  async () => {
-    const reports = await Promise.all(
-      Object.entries(workers).map(async ([language, { taskQueue }]) => ({
-        language,
-        ...(await conformance(taskQueue)),
-      })),
-    );
-    for (const { language, ok, exitCode, checks } of reports) {
-      expect([language, checks.filter((check) => !check.ok)]).toEqual([language, []]);
-      expect(checks.length).toBeGreaterThan(45);
-      expect([language, ok, exitCode]).toEqual([language, true, 0]);
-    }
-  },
-  PROCESSES_MS,
-);
+test('workers with the libraries for Python, Go and TypeScript meet all requirements', async () => {
+  const reports = await Promise.all(
+    Object.entries(workers).map(async ([language, { taskQueue }]) => ({
+      language,
+      ...(await conformance(taskQueue)),
+    })),
+  );
+  for (const { language, ok, exitCode, checks } of reports) {
+    expect([language, checks.filter((check) => !check.ok)]).toEqual([language, []]);
+    expect(checks.length).toBeGreaterThan(45);
+    expect([language, ok, exitCode]).toEqual([language, true, 0]);
+  }
+});
 
 const DEFECTS = [
   ['reuse_keys', '3', 'ContractQuestion: the workflow continues with the answer'],
@@ -94,16 +81,12 @@ const DEFECTS = [
 test.each(DEFECTS)(
   'a worker with the defect %s fails at the requirement that it breaks',
   async (defect, level, requirement) => {
-    const worker = await startPython(resolve('test/contract/wrong_worker.py'), defect);
-    try {
-      const report = await conformance(worker.taskQueue, '--level', level, '--timeout-seconds', '15');
-      expect(failedOf(report)).toEqual(expect.arrayContaining([requirement]));
-      expect([report.ok, report.exitCode]).toEqual([false, 1]);
-    } finally {
-      await worker.stop();
-    }
+    const worker = await forThisTest(startPython(resolve('test/contract/wrong_worker.py'), defect));
+
+    const report = await conformance(worker.taskQueue, '--level', level, '--timeout-seconds', '15');
+    expect(failedOf(report)).toEqual(expect.arrayContaining([requirement]));
+    expect([report.ok, report.exitCode]).toEqual([false, 1]);
   },
-  PROCESSES_MS,
 );
 
 test.each(['python', 'go'] as const)(
@@ -124,7 +107,6 @@ test.each(['python', 'go'] as const)(
     expect(status).toBe('completed');
     expect(result).toEqual({ confirm: { confirm: true }, count: { count: 2 }, last: 'accept' });
   },
-  PROCESSES_MS,
 );
 
 interface Case {
@@ -148,10 +130,6 @@ test('the library for Python keeps memo fields within their limits, and continue
   expect(await python('-m', 'unittest', 'tests/test_memo.py')).toMatch(/Ran 3 tests[^]*OK/);
 });
 
-test(
-  'the library for Python keeps types of results, progress of failed activities and default answers',
-  async () => {
-    expect(await python('-m', 'unittest', 'tests/test_workflows.py')).toMatch(/Ran 4 tests[^]*OK/);
-  },
-  PROCESSES_MS,
-);
+test('the library for Python keeps types of results, progress of failed activities and default answers', async () => {
+  expect(await python('-m', 'unittest', 'tests/test_workflows.py')).toMatch(/Ran 4 tests[^]*OK/);
+});

@@ -1,6 +1,6 @@
 /** The published schemas of the runtime contract, held against what Longhaul's own runtime and server write. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { Client, WorkflowFailedError } from '@temporalio/client';
+import { expect, test } from '@jest/globals';
+import type { WorkflowFailedError } from '@temporalio/client';
 import { defaultPayloadConverter, type ApplicationFailure } from '@temporalio/common';
 import type { temporal as api } from '@temporalio/proto';
 import { contractProblems, memoProblems, type ContractSchema } from '../../cli/conformance/fixture.js';
@@ -8,18 +8,12 @@ import { OPERATION_QUERY, START_MEMO } from '../../operations/wire/index.js';
 import { PARTIAL_MEMO, publishedState, type PublishedState } from '../../operations/wire/state.js';
 import { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 
-let stack: TestStack;
-let caller: Caller;
-let temporal: Client;
-beforeAll(async () => {
-  stack = await TestStack.shared();
-  caller = new Caller(stack.client);
-  temporal = await stack.temporal();
-}, PROCESSES_MS);
-afterAll(() => stack?.stop());
+const stack = await forAllTests(TestStack.shared());
+const caller = new Caller(stack.client);
+const temporal = await stack.temporal();
 
 function expectFit(schema: ContractSchema, value: unknown): void {
   expect([schema, value, contractProblems(schema, value)]).toEqual([schema, expect.anything(), []]);

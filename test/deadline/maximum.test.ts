@@ -1,18 +1,15 @@
 /** The published maximum duration holds without a worker, and with code that keeps failing. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { toDate } from '../../engine/read/history.js';
-import type { Engine } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { ANONYMOUS } from '../../operations/wire/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { afterAllTests, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import asksNothing from '../fixtures/project/tools/asks_nothing.js';
 import timed from '../fixtures/project/tools/timed.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 /** Maximum and budget of the test's tools, and how long a reader sees no worker before it ends a run, in milliseconds. */
 const [MAXIMUM_MS, CLEANUP_MS, STUCK_MS] = [10_000, 4_000, 10_000];
@@ -20,9 +17,6 @@ const [MAXIMUM_MS, CLEANUP_MS, STUCK_MS] = [10_000, 4_000, 10_000];
 const MESSAGE = 'the work took longer than its maximum of 10 s, and no worker ended it';
 const FAILING =
   /^the work took longer than its maximum of 10 s; its code kept failing: each task fails \(thrown in \w+ at workflows\/\w+\.ts:\d+\)$/;
-
-let parts: TestStack;
-let engines: Engine[];
 
 /** Operations by what they do. */
 const tokens: Record<string, string> = {};
@@ -48,23 +42,24 @@ const startOf = async (token: string) => (await eventsOf(token))[0]!.workflowExe
 const firstTaskOf = async (token: string) =>
   (await eventsOf(token)).find((event) => event.workflowTaskCompletedEventAttributes);
 
-beforeAll(async () => {
-  // Own stack: its worker is killed.
-  parts = await TestStack.start();
-  engines = await Promise.all(
+// Own stack: its worker is killed.
+const parts = await forAllTests(TestStack.start());
+const engines = await inSetUp(
+  Promise.all(
     Array.from({ length: 3 }, () => connectEngine(parts.taskQueue, { tools: [asksNothing, timed] })),
-  );
-  const { client } = parts;
+  ),
+);
+const { client } = parts;
+beforeAll(async () => {
   tokens['failing, asks nothing'] = await client.start('asks_nothing', { fails: true });
   tokens['failing'] = await client.start('timed', { fails: true });
   tokens['asked'] = await client.start('timed', { asks: true });
   tokens['answered'] = await client.start('timed', { asks: true });
   tokens['continued'] = await client.start('timed', { asks: true, continuesAfterMs: 500 });
   for (const name of ['asked', 'answered', 'continued']) await client.until(tokens[name]!, 'input_required');
-}, STACK_MS);
-afterAll(async () => {
+});
+afterAllTests(async () => {
   for (const { temporal } of engines ?? []) await temporal.close();
-  await parts?.stop();
 });
 
 test('code that keeps failing ends with the maximum and the budget for the end, though a worker is there', async () => {
@@ -136,7 +131,7 @@ describe('with every worker down', () => {
     answered = Promise.all(['answered', 'continued'].map((name) => ended(tokens[name]!)));
     answered.catch(() => undefined);
     tokens['not taken'] = await client.start('timed');
-  }, PROCESSES_MS);
+  });
 
   test('an operation that asks nothing is ended by Temporal after the maximum and the budget for the end', async () => {
     const { status, error, token } = await ended(tokens['asks nothing']!);

@@ -1,7 +1,6 @@
 /** Estimates from what is in Temporal, as callers get them. */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, test } from '@jest/globals';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Estimates } from '../../engine/start/estimates.js';
 import { TemporalClient } from '../../engine/temporal/client.js';
@@ -11,30 +10,21 @@ import { openStorage } from '../../platform/storage/index.js';
 import { documents, run } from '../cli/commands.js';
 import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
-import type { WireClient } from '../support/mcp.js';
+import { afterThisTest, forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(STACK_MS);
-
 const project = resolve('test/estimates/project');
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-estimates-'));
-let parts: TestStack;
-let client: WireClient;
-beforeAll(async () => {
-  mkdirSync(join(folder, 'data'));
-  // Own stack: past runs of its own project; its worker is stopped.
-  parts = await TestStack.start({
+const folder = temporaryFolder('estimates');
+mkdirSync(join(folder, 'data'));
+// Own stack: past runs of its own project; its worker is stopped.
+const parts = await forAllTests(
+  TestStack.start({
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
     LONGHAUL_DATA_FOLDERS: join(folder, 'data'),
-  });
-  client = parts.client.with({});
-});
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+  }),
+);
+const client = parts.client.with({});
 
 const items = (count: number) => ({ items: Array.from({ length: count }, () => 'x') });
 
@@ -45,7 +35,7 @@ async function estimateOf(name: string, args: object, wanted: (seconds: number) 
     () => `the estimate of ${name} ${JSON.stringify(args)} is as wanted; it was ${last}`,
     async () => {
       const { token, estimate_seconds: seconds } = await start(client, name, args);
-      await client.request('tools/call', { name: 'operation_cancel', arguments: { token } });
+      await client.call('operation_cancel', { token });
       last = seconds;
       return wanted(seconds) && seconds;
     },
@@ -73,20 +63,17 @@ test('with past runs it follows the size that the author named; awaited people a
   await follow(client, asking.token, 'input_required');
   // Time passes while nobody answers.
   await new Promise((settle) => setTimeout(settle, 6_000));
-  const { next_action: asked } = (
-    await client.request('tools/call', { name: 'operation_get', arguments: { token: asking.token } })
-  ).result.structuredContent;
-  await client.request('tools/call', {
-    name: 'operation_answer',
-    arguments: { token: asking.token, key: asked.args.key, content: { ok: true } },
-  });
+  const { next_action: asked } = (await client.call('operation_get', { token: asking.token })).result
+    .structuredContent;
+  await client.call('operation_answer', { token: asking.token, key: asked.args.key, content: { ok: true } });
   await follow(client, asking.token, 'completed');
   // Half a second an item; the median of these runs is far less.
   await estimateOf('counted', items(20), (estimate) => estimate > 5 && estimate < 25);
   const page = await eventually('it is listed', async () => {
-    const { result } = await client.request('tools/call', {
-      name: 'operation_list',
-      arguments: { tool: 'counted', status: 'completed', limit: 100 },
+    const { result } = await client.call('operation_list', {
+      tool: 'counted',
+      status: 'completed',
+      limit: 100,
     });
     return result.structuredContent.operations.find((one: any) => one.token === asking.token);
   });
@@ -121,17 +108,17 @@ test('time in queue is not counted as work', async () => {
   await worker.end();
   const { token } = await start(client, 'counted', items(1));
   await eventually('it has waited', async () => {
-    const { status_message: message = '' } = (
-      await client.request('tools/call', { name: 'operation_get', arguments: { token } })
-    ).result.structuredContent;
+    const { status_message: message = '' } = (await client.call('operation_get', { token })).result
+      .structuredContent;
     return String(message).startsWith('no worker has taken the work');
   });
   parts.worker();
   await follow(client, token, 'completed');
   const listed = await eventually('it is listed', async () => {
-    const { result } = await client.request('tools/call', {
-      name: 'operation_list',
-      arguments: { tool: 'counted', status: 'completed', limit: 100 },
+    const { result } = await client.call('operation_list', {
+      tool: 'counted',
+      status: 'completed',
+      limit: 100,
     });
     return result.structuredContent.operations.find((one: any) => one.token === token);
   });
@@ -152,29 +139,27 @@ test('of a server that has just started it is there without a call before', asyn
   const home = process.env['LONGHAUL_HOME']!;
   const logger = createLogger('test', 'warn');
   const temporal = new TemporalClient({ home, taskQueue: parts.taskQueue }, openStorage({ home }), logger);
-  try {
-    await eventually('it is connected', () => temporal.facts().catch(() => undefined));
-    const slow = defineTool({
-      name: 'slow',
-      description: { does: 'slow' },
-      input: { type: 'object', properties: {} },
-      estimate: { seconds: 60 },
-    });
-    const call = {
-      principal: 'anonymous',
-      argumentsDigest: '',
-      size: undefined,
-      variant: undefined,
-      estimate: slow.estimate,
-    };
-    const estimates = new Estimates(temporal);
-    estimates.preload([slow]);
-    const seconds = await eventually('the past runs are read', () => estimates.of(slow, call));
-    expect(seconds).toBeGreaterThan(4);
-    expect(seconds).toBeLessThan(50);
-  } finally {
-    await temporal.close();
-  }
+  afterThisTest(() => temporal.close());
+
+  await eventually('it is connected', () => temporal.facts().catch(() => undefined));
+  const slow = defineTool({
+    name: 'slow',
+    description: { does: 'slow' },
+    input: { type: 'object', properties: {} },
+    estimate: { seconds: 60 },
+  });
+  const call = {
+    principal: 'anonymous',
+    argumentsDigest: '',
+    size: undefined,
+    variant: undefined,
+    estimate: slow.estimate,
+  };
+  const estimates = new Estimates(temporal);
+  estimates.preload([slow]);
+  const seconds = await eventually('the past runs are read', () => estimates.of(slow, call));
+  expect(seconds).toBeGreaterThan(4);
+  expect(seconds).toBeLessThan(50);
 });
 
 test("a file's size counts before anything starts, and that of all files of a pattern; one outside of the data folders has none", async () => {
@@ -183,7 +168,7 @@ test("a file's size counts before anything starts, and that of all files of a pa
   writeFileSync(join(folder, 'outside.csv'), csv);
   const estimateFor = async (path: string) => {
     const { token, estimate_seconds: seconds } = await start(client, 'analyze_dataset', { path });
-    await client.request('tools/call', { name: 'operation_cancel', arguments: { token } });
+    await client.call('operation_cancel', { token });
     return seconds;
   };
   const without = await estimateFor('nonesuch.csv');

@@ -1,16 +1,13 @@
 /** A crowd in one queue: each operation gets one turn, whatever happens to the queue's runs and workers. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Client, WorkflowHandle } from '@temporalio/client';
+import { expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
 import proto from '@temporalio/proto';
-import { queueWorkflowId, REFUSAL_QUERY, TURN_CHANGES_SIGNAL } from '../../operations/wire/queue-wire.js';
+import { REFUSAL_QUERY, TURN_CHANGES_SIGNAL, queueWorkflowId } from '../../operations/wire/queue-wire.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { TestStack, type Part } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
+import { type Part, TestStack } from '../support/test-stack.js';
 
 const { EventType } = proto.temporal.api.enums.v1;
 const OPERATIONS = 200;
@@ -18,26 +15,17 @@ const AT_ONCE = 8;
 /** Returns of nobody: with them, the queue continues as new. */
 const RETURNS = 520;
 
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-crowd-'));
-let stack: TestStack;
-let worker: Part;
-let temporal: Client;
-
-beforeAll(async () => {
-  // Own stack: a worker is killed.
-  stack = await TestStack.serverAlone({
+const folder = temporaryFolder('crowd');
+// Own stack: a worker is killed.
+const stack = await forAllTests(
+  TestStack.start({
     LONGHAUL_PROJECT: resolve('test/fair/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
     LONGHAUL_KICKOFFS_PER_MINUTE: '10000',
-  });
-  worker = stack.worker();
-  await stack.ready();
-  temporal = await stack.temporal();
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+  }),
+);
+const [, worker] = stack.parts as [Part, Part];
+const temporal = await stack.temporal();
 
 const eventsOf = async (handle: Pick<WorkflowHandle, 'fetchHistory'>, type: number) =>
   ((await handle.fetchHistory()).events ?? []).filter(({ eventType }) => eventType === type);

@@ -1,29 +1,22 @@
 /** Queues of tools: how many operations run at once, who is next, what waiting ones say, and that no turn gets lost. */
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import proto from '@temporalio/proto';
-import { PLACES_MEMO, queueWorkflowId, type Places } from '../../operations/wire/queue-wire.js';
+import { PLACES_MEMO, type Places, queueWorkflowId } from '../../operations/wire/queue-wire.js';
 import { addApiKey } from '../../mcp-server/auth/key-store.js';
 import { linesOf } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { TemporalProxy, type ProxyCall } from '../support/temporal-proxy.js';
-import { TestStack, type Part } from '../support/test-stack.js';
+import { type ProxyCall, TemporalProxy } from '../support/temporal-proxy.js';
+import { type Part, TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-fair-'));
+const folder = temporaryFolder('fair');
 /** Callers of their own: lists of others would be full of their operations. */
 const TENANT = `fair-${randomUUID()}`;
-let proxy: TemporalProxy;
-let stack: TestStack;
-let worker: Part;
-const callers: Record<'alice' | 'bob', JobsClient> = {} as never;
 
 /** Folder of the running test: what its operations record. */
 let place: string;
@@ -33,27 +26,22 @@ beforeEach(() => {
 // Operations that a failed test has left must not hold up the next one.
 afterEach(() => release());
 
-beforeAll(async () => {
-  const keys = join(folder, 'keys');
-  proxy = await TemporalProxy.start(() => undefined);
-  // Own stack: with API keys and a project of queues; a worker is killed, and a proxy shows a workflow as paused.
-  stack = await TestStack.serverAlone({
+const keys = join(folder, 'keys');
+const proxy = await forAllTests(TemporalProxy.start(() => undefined));
+// Own stack: with API keys and a project of queues; a worker is killed, and a proxy shows a workflow as paused.
+const stack = await forAllTests(
+  TestStack.start({
     TEMPORAL_ADDRESS: proxy.address,
     LONGHAUL_AUTHENTICATION: 'keys',
     LONGHAUL_KEYS_FOLDER: keys,
     LONGHAUL_PROJECT: resolve('test/fair/project'),
     LONGHAUL_SHIPPED_TOOLS: 'false',
-  });
-  worker = stack.worker();
-  await stack.ready();
-  for (const subject of ['alice', 'bob'] as const)
-    callers[subject] = new JobsClient(stack.base, addApiKey(keys, { tenant: TENANT, subject })[0]);
-}, STACK_MS);
-afterAll(async () => {
-  await stack?.stop();
-  await proxy?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+  }),
+);
+let [, worker] = stack.parts as [Part, Part];
+const callerOf = (subject: string) =>
+  new JobsClient(stack.base, addApiKey(keys, { tenant: TENANT, subject })[0]);
+const callers = { alice: callerOf('alice'), bob: callerOf('bob') };
 
 interface Recorded {
   what: 'begin' | 'end';
@@ -139,10 +127,7 @@ test('a call that would have to wait is refused where the author says so, with w
     detail: 'nothing was started: the queue refusing is full: 1 running, 0 waiting; try again in about 20 s',
   });
   const client = stack.client.as(bob.credential!).with({});
-  const { result } = await client.request('tools/call', {
-    name: 'refusing',
-    arguments: { folder: place, name: 'late' },
-  });
+  const { result } = await client.call('refusing', { folder: place, name: 'late' });
   expect(result.isError).toBe(true);
   expect(result._meta['longhaul/error']).toEqual({
     kind: 'busy',

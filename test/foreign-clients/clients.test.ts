@@ -1,8 +1,9 @@
 /** Foreign clients drive a long tool with a question to its end, on a real server, worker and Temporal. */
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { QUEUE_WORKFLOW } from '../../operations/wire/queue-wire.js';
 import { eventually, TestHome } from '../stack/cli-process.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
 import { CLIENTS, type ForeignClient, type Way } from './clients.js';
@@ -46,13 +47,11 @@ const { isWhole, recordPass } = selectClients();
 const driven = CLIENTS.filter(({ isSmoke }) => isWhole || isSmoke);
 const tested = new Set<string>();
 
-let parts: TestStack;
-beforeAll(async () => {
-  await Promise.all(driven.map(({ environment }) => install(environment)));
-  // A stack of its own: its operations are counted.
-  parts = await TestStack.start({ LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') });
-});
-afterAll(() => parts?.stop());
+await inSetUp(Promise.all(driven.map(({ environment }) => install(environment))));
+// A stack of its own: its operations are counted.
+const parts = await forAllTests(
+  TestStack.start({ LONGHAUL_DATA_FOLDERS: resolve('node_modules/vega-datasets/data') }),
+);
 
 const reports = new Map<string, Promise<Report>>();
 

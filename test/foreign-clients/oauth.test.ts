@@ -1,8 +1,9 @@
 /** OAuth clients of Python: they discover the authorization server, register, log in, refresh and ask for a scope. */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { decodeJwt } from 'jose';
-import { askForToken, type AuthorizationServer } from '../auth/authorization-server.js';
-import { startOAuthStack, type OAuthStack } from '../auth/oauth-stack.js';
+import { askForToken } from '../auth/authorization-server.js';
+import { startOAuthStack } from '../auth/oauth-stack.js';
+import { afterAllTests, forAllTests } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { install, pinnedVersion, type Environment } from './environments.js';
 import { selectClients } from './passed.js';
@@ -27,13 +28,7 @@ interface Report {
 
 const CLIENTS: { name: string; package: string; environment: Environment; driver: string; isSmoke?: true }[] =
   [
-    {
-      name: 'FastMCP',
-      package: 'fastmcp',
-      environment: 'mcp-2',
-      driver: 'oauth_fastmcp.py',
-      isSmoke: true,
-    },
+    { name: 'FastMCP', package: 'fastmcp', environment: 'mcp-2', driver: 'oauth_fastmcp.py', isSmoke: true },
     { name: 'Python SDK 1.x', package: 'mcp', environment: 'mcp-1', driver: 'oauth_python_sdk_1.py' },
     { name: 'Python SDK 2.x', package: 'mcp', environment: 'mcp-2', driver: 'oauth_python_sdk_2.py' },
   ];
@@ -41,15 +36,9 @@ const CLIENTS: { name: string; package: string; environment: Environment; driver
 const { isWhole, recordPass } = selectClients('foreign-oauth-passed');
 const passed = new Set<string>();
 
-let server: AuthorizationServer;
-let oauth: OAuthStack;
-let resource: string;
-beforeAll(async () => {
-  oauth = await startOAuthStack({ lifetimeSeconds: LIFETIME_SECONDS });
-  ({ server, resource } = oauth);
-});
-afterAll(async () => {
-  await oauth?.stop();
+const oauth = await forAllTests(startOAuthStack({ lifetimeSeconds: LIFETIME_SECONDS }));
+const { server, resource } = oauth;
+afterAllTests(async () => {
   if (passed.size === CLIENTS.length) recordPass();
 });
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
+import { afterThisTest, forAllTests } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { PROTOCOLS } from './corpus/index.js';
@@ -13,11 +14,7 @@ import { STDIO } from './stdio.js';
 
 jest.setTimeout(INSTALL_MS);
 
-let stack: FuzzStack;
-beforeAll(async () => {
-  stack = await FuzzStack.start();
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(FuzzStack.start());
 
 test('mutated requests over every protocol: no crash, no internal error, no growth, nothing started by a refused one', async () => {
   const { violations, reports, operations } = await fuzzParts(stack, { seed: 1, cases: 120 });
@@ -81,19 +78,17 @@ test.each<[what: string, fault: string | undefined, problem: RegExp]>([
     });
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  try {
-    const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const options = { base, protocol: SMALL, patienceMs: 1_000, seed: 5 };
-    const { failures } = await fuzz({ ...options, cases: 40 });
-    const reported = failures.find((failure) => problem.test(failure));
-    const [, from] =
-      /npm run fuzz -- --protocol 2026-07-28 --seed 5 --from (\d+) --cases 1/.exec(reported!) ?? [];
-    expect(reported).toContain(METHOD);
-    // Only what the fault needs is left of the request.
-    expect(reported).not.toContain('mcp-protocol-version');
-    const again = await fuzz({ ...options, from: Number(from), cases: 1 });
-    expect(again.failures).toEqual([expect.stringMatching(problem)]);
-  } finally {
-    server.close();
-  }
+  afterThisTest(() => server.close());
+
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const options = { base, protocol: SMALL, patienceMs: 1_000, seed: 5 };
+  const { failures } = await fuzz({ ...options, cases: 40 });
+  const reported = failures.find((failure) => problem.test(failure));
+  const [, from] =
+    /npm run fuzz -- --protocol 2026-07-28 --seed 5 --from (\d+) --cases 1/.exec(reported!) ?? [];
+  expect(reported).toContain(METHOD);
+  // Only what the fault needs is left of the request.
+  expect(reported).not.toContain('mcp-protocol-version');
+  const again = await fuzz({ ...options, from: Number(from), cases: 1 });
+  expect(again.failures).toEqual([expect.stringMatching(problem)]);
 });

@@ -45,10 +45,9 @@ export async function fuzzStdio({ base, spawn, seed, cases, from }: StdioOptions
       (number) => (number % 2 === 0) === (protocol === revision20260728),
     );
     for (let at = 0; at < numbers.length && report.failures.length === 0; at += LINES_A_PROBE) {
-      const batch = numbers.slice(at, at + LINES_A_PROBE).map((number) => ({
-        number,
-        line: mutatedLine(entries, corpus.harvest, seed, number),
-      }));
+      const batch = numbers
+        .slice(at, at + LINES_A_PROBE)
+        .map((number) => ({ number, line: mutatedLine(entries, corpus.harvest, seed, number) }));
       const problems = await judge(
         server,
         batch.map(({ line }) => line),

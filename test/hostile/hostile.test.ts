@@ -1,33 +1,21 @@
 /** The script of attacks, which needs nothing of Longhaul's code, on a stack as it is started for users. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { expect, test } from '@jest/globals';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { StdioServers } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(OUTAGE_MS);
-
-const project = mkdtempSync(join(tmpdir(), 'longhaul-hostile-'));
-let stack: TestStack;
-let stdio: StdioServers;
+const project = temporaryFolder('hostile');
 // A stack of its own: its worker is stopped, and its project gets tools with odd schemas.
-beforeAll(async () => {
-  mkdirSync(join(project, 'pipelines'));
-  writeFileSync(join(project, 'package.json'), '{"type":"module"}');
-  stack = await TestStack.start({
-    LONGHAUL_PROJECT: project,
-    LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
-  });
-  stdio = await StdioServers.open(stack);
-}, PROCESSES_MS);
-afterAll(async () => {
-  await stdio?.stop();
-  rmSync(project, { recursive: true, force: true });
-});
+mkdirSync(join(project, 'pipelines'));
+writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+const stack = await forAllTests(
+  TestStack.start({ LONGHAUL_PROJECT: project, LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines') }),
+);
+const stdio = await forAllTests(StdioServers.open(stack));
 
 test('every attack fails', async () => {
   const [, worker] = stack.parts;

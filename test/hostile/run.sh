@@ -240,24 +240,11 @@ curl -s -m 60 -o "$scratch/body" "$base/mcp" -H 'Content-Type: application/json'
 check 'beside tools with boolean schemas: tools/list' listed "$(grep -q '"hostile_gate"' "$scratch/body" && echo listed)"
 
 # Numbers at the ends of their ranges: a step runs, and ends.
-cat >"$project/pipelines/hostile_retry.yml" <<'PIPELINE'
-jobs:
-  a:
-    steps:
-      - { run: 'true', retry: { attempts: 1, backoff: 0 } }
-PIPELINE
-cat >"$project/pipelines/hostile_retry_fails.yml" <<'PIPELINE'
-jobs:
-  a:
-    steps:
-      - { run: 'false', retry: { attempts: 2, backoff: 0 } }
-PIPELINE
-cat >"$project/pipelines/hostile_range.yml" <<'PIPELINE'
-jobs:
-  a:
-    steps:
-      - { run: 'true', retry: { attempts: 0, backoff: -1 } }
-PIPELINE
+# step NAME COMMAND RETRY: writes a pipeline of one step
+step() { echo "jobs: { a: { steps: [{ run: '$2', retry: $3 }] } }" >"$project/pipelines/hostile_$1.yml"; }
+step retry true '{ attempts: 1, backoff: 0 }'
+step retry_fails false '{ attempts: 2, backoff: 0 }'
+step range true '{ attempts: 0, backoff: -1 }'
 await 'the pipeline with a retry is served' serves hostile_retry
 await 'the other pipeline with a retry is served' serves hostile_retry_fails
 for tool in hostile_retry:succeeded hostile_retry_fails:failed; do
@@ -268,104 +255,5 @@ for tool in hostile_retry:succeeded hostile_retry_fails:failed; do
 done
 request GET /v1/tools/hostile_range
 check 'a retry with numbers beyond their ranges makes no tool' 404 "$status"
-
-# mcp ACCEPT BODY [OPTION...]: sends a message; an empty ACCEPT sends no such header. Sets $status
-mcp() {
-  accept=$1 message=$2
-  shift 2
-  status=$(curl -s -m 60 -o "$scratch/body" -D "$scratch/headers" -w '%{http_code}' "$base/mcp" \
-    -H "Accept:${accept:+ $accept}" -H 'Content-Type: application/json' --data-binary "$message" "$@")
-}
-meta='"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "8"}, "io.modelcontextprotocol/clientCapabilities": {"experimental": {"asyncTools": {}}}}'
-# current ACCEPT METHOD PARAMS [OPTION...]: sends a request of 2026-07-28
-current() {
-  current_accept=$1 method=$2 params=$3
-  shift 3
-  mcp "$current_accept" "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"$method\", \"params\": {$params$meta}}" \
-    -H 'MCP-Protocol-Version: 2026-07-28' -H "Mcp-Method: $method" "$@"
-}
-# header NAME: of the last response
-header() {
-  tr -d '\r' <"$scratch/headers" | grep -i "^$1:" | tail -n 1 | sed 's/^[^:]*: *//'
-}
-holds() { grep -q -e "$1" "$scratch/body" && echo yes; }
-
-# A key and a token of one call: both name the operation, so one of them would be unknown later.
-key_of_call="hostile-$$-$(date +%s)"
-current '' tools/call "\"name\": \"hostile_retry\", \"arguments\": {\"idempotency_key\": \"$key_of_call\"}, \"operation\": {\"token\": \"$key_of_call\"}, " \
-  -H 'Mcp-Name: hostile_retry'
-check 'a key with a token of its own is refused by name' yes "$(grep 'error' "$scratch/body" | grep -q 'operation.token' && echo yes)"
-jobs_of_key=''
-for _ in 1 2; do
-  curl -s -m 60 -o "$scratch/body" -H "Idempotency-Key: $key_of_call" -X POST "$base/v1/tools/hostile_retry/jobs"
-  jobs_of_key="$jobs_of_key $(field job_id)"
-done
-check 'the key then starts one run' "${jobs_of_key% *}" " ${jobs_of_key##* }"
-
-# What HTTP leaves open to clients.
-for accept in '' '*/*' 'application/*' 'APPLICATION/JSON, TEXT/EVENT-STREAM' 'application/json;q=0.5'; do
-  for revision in 2025-03-26 2025-06-18 2025-11-25; do
-    mcp "$accept" "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"initialize\", \"params\": {\"protocolVersion\": \"$revision\", \"capabilities\": {}, \"clientInfo\": {\"name\": \"curl\", \"version\": \"8\"}}}"
-    check "Accept: ${accept:-none}, in $revision" "200 yes" "$status $(holds '"serverInfo"')"
-    session=$(header Mcp-Session-Id)
-    mcp "$accept" '{"jsonrpc": "2.0", "id": 2, "method": "tools/list"}' -H "Mcp-Session-Id: $session"
-    check "Accept: ${accept:-none}, for a list in $revision" "200 yes" "$status $(holds hostile_gate)"
-    mcp "$accept" '[{"jsonrpc": "2.0", "id": 3, "method": "ping"}]' -H "Mcp-Session-Id: $session"
-    case $revision in
-      2025-03-26) check 'a batch of one is answered with an array' '200 yes' "$status $(holds '^\[{')" ;;
-      *) check "a batch is refused in $revision" '400 yes' "$status $(holds -32600)" ;;
-    esac
-  done
-  current "$accept" tools/list ''
-  check "Accept: ${accept:-none}, in 2026-07-28" '200 yes' "$status $(holds hostile_gate)"
-done
-mcp '' '[]'
-check 'a batch of none is -32600' '400 yes' "$status $(holds -32600)"
-mcp '' '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": null}' -H "Mcp-Session-Id: $session"
-check 'params: null is refused by name' '400 yes' "$status $(holds 'params: expected')"
-current '' tools/list '"cursor": "made-up", '
-check 'a cursor that no list gave is -32602' yes "$(holds -32602)"
-mcp '' '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"cursor": "made-up"}}' -H "Mcp-Session-Id: $session"
-check 'a cursor that no list gave is -32602, in an older revision' yes "$(holds -32602)"
-request GET '/v1/jobs?cursor=AAAA'
-check 'a cursor that no list of jobs gave' 400 "$status"
-
-for path in /mcp/ /v1/tools/greet/jobs/; do
-  status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -X PUT "$base$path")
-  check "a slash at the end counts for nothing: PUT $path" 405 "$status"
-done
-unknown=/v1/jobs/00000000000000000000000000000000
-for path in /mcp "$unknown:cancel" "$unknown:delete" /v1/jobs; do
-  status=$(curl -s -m 60 -o "$scratch/body" -D "$scratch/headers" -w '%{http_code}' -X POST "$base$path" \
-    -H 'Content-Type: application/json' -H 'Content-Encoding: gzip' --data-binary 'zipped')
-  check "a body with a content coding: POST $path" '415 identity' "$status $(header Accept-Encoding)"
-  for method in PUT:405 PATCH:405 OPTIONS:204; do
-    status=$(curl -s -m 60 -o "$scratch/body" -D "$scratch/headers" -w '%{http_code}' -X "${method%:*}" "$base$path")
-    check "${method%:*} $path" "${method#*:} POST" "$status $(header Allow | grep -o POST)"
-  done
-done
-check 'HEAD where GET is' 200 "$(curl -s -m 60 -o /dev/null -w '%{http_code}' -I "$base/v1/jobs")"
-for type in application/json application/x-www-form-urlencoded; do
-  for path in "$unknown:cancel" "$unknown:delete" "$unknown:resume"; do
-    status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -H "Content-Type: $type" -d '' "$base$path")
-    check "an empty body of the type $type: POST $path" 404 "$status"
-  done
-done
-status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -X DELETE "$base$unknown" -H 'Content-Type: application/json' -d '{"reason": "enough"}')
-check 'DELETE with a body' 404 "$status"
-status=$(curl -s -m 60 -o /dev/null -w '%{http_code}' -X POST "$base/v1/tools/hostile_retry/jobs" -H 'Prefer: wait=abc')
-check 'a preference that cannot be read' 202 "$status"
-
-# same_answer FILE: answers the question with a key; keeps status and body in $scratch/FILE
-same_answer() {
-  curl -s -m 60 -w '\n%{http_code}' "$base/v1/jobs/$job/input" -H 'Content-Type: application/json' -H 'Idempotency-Key: hostile' \
-    -d "{\"key\": \"$key\", \"value\": {\"approve\": true}}" >"$scratch/$1"
-}
-start again
-read_key
-same_answer first
-await 'the answered job ends' has_ended
-same_answer second
-check 'the same answer gets the same response, also later' "$(cat "$scratch/first")" "$(cat "$scratch/second")"
 
 exit $failed

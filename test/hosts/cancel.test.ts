@@ -1,17 +1,15 @@
 /** Ends of many children side by side: on a host that is gone, and on one that is busy. */
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Engine } from '../../engine/index.js';
+import { expect, test } from '@jest/globals';
 import { ANONYMOUS } from '../../operations/wire/index.js';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
+import { afterAllTests, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { STACK_MS } from '../support/limits.js';
 import { Hosts, SECRET, type TestHost } from './support.js';
-
-jest.setTimeout(STACK_MS);
 
 const PIPELINE = `
 inputs:
@@ -27,20 +25,13 @@ jobs:
       - { name: tidy, if: always, run: 'sleep 4; echo tidy >> "$INPUT_LEDGER"' }
 `;
 
-let hosts: Hosts;
-let engine: Engine;
 const added: Record<string, TestHost> = {};
 
-beforeAll(async () => {
-  hosts = await Hosts.start({ asked: PIPELINE });
-  const storage = openStorage({ home: join(hosts.root, 'server') });
-  engine = await connectEngine(hosts.parts.taskQueue, { secret: SECRET, storage });
-  added['first'] = await hosts.add('first');
-}, STACK_MS);
-afterAll(async () => {
-  await engine?.temporal.close();
-  await hosts?.stop();
-});
+const hosts = await forAllTests(Hosts.start({ asked: PIPELINE }));
+const storage = openStorage({ home: join(hosts.root, 'server') });
+const engine = await inSetUp(connectEngine(hosts.parts.taskQueue, { secret: SECRET, storage }));
+added['first'] = await inSetUp(hosts.add('first'));
+afterAllTests(() => engine.temporal.close());
 
 /**
  * Starts children that each have a workspace on the host, and all ask.

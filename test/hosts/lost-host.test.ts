@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
 
@@ -9,19 +9,12 @@ const MOVE_LIMIT_MS = 420_000;
 
 jest.setTimeout(MOVE_LIMIT_MS + 80_000);
 
-let hosts: Hosts;
-let first: TestHost;
-/** Killed before the other one, and started again in the last test. */
-let returning: TestHost;
 const tokens: Record<string, string> = {};
 
 const client = () => hosts.parts.client;
 
 async function resumed(token: string): Promise<string> {
-  const { result } = await client().request('tools/call', {
-    name: 'operation_resume',
-    arguments: { token },
-  });
+  const { result } = await client().call('operation_resume', { token });
   if (result.isError) throw new Error(JSON.stringify(result));
   return result.structuredContent.token;
 }
@@ -39,9 +32,11 @@ async function answer(token: string, content: object, limitMs?: number): Promise
   return message;
 }
 
+const hosts = await forAllTests(Hosts.start(PIPELINES));
+/** Killed before the other one, and started again in the last test. */
+const returning = await inSetUp(hosts.add('returning'));
+let first: TestHost;
 beforeAll(async () => {
-  hosts = await Hosts.start(PIPELINES);
-  returning = await hosts.add('returning');
   tokens['returned'] = await hosts.startOn('careful', 'returned');
   await eventually('it runs', () => hosts.lines('returned').includes('start two returning'));
   await hosts.kill(returning);
@@ -53,8 +48,7 @@ beforeAll(async () => {
   await hosts.add('second');
   await hosts.kill(first);
   await client().request('tasks/cancel', { taskId: tokens['tidied']! });
-}, STACK_MS);
-afterAll(() => hosts?.stop());
+});
 
 /** The lines of a ledger that one host has left. */
 const linesOf = (ledger: string, host: string) =>

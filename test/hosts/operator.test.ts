@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { eventually, freePort, isRunning, kill } from '../stack/cli-process.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
-
-let hosts: Hosts;
-let first: TestHost;
-let second: TestHost;
-let careful: string;
-let approved: string;
 
 interface Run {
   status: number | null;
@@ -29,12 +24,7 @@ function longhaulIn(environment: Record<string, string>, ...args: string[]): Run
     [resolve('dist/bin/longhaul.js'), 'hosts', ...args],
     {
       encoding: 'utf8',
-      env: {
-        ...process.env,
-        NODE_OPTIONS: '',
-        LONGHAUL_TASK_QUEUE: hosts.parts.taskQueue,
-        ...environment,
-      },
+      env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_TASK_QUEUE: hosts.parts.taskQueue, ...environment },
     },
   );
   return { status, stdout, stderr };
@@ -46,16 +36,16 @@ const listed = () => JSON.parse(longhaul('--json').stdout) as { hosts: any[]; un
 const stepsOn = ({ home }: TestHost) =>
   JSON.parse(longhaulIn({ LONGHAUL_HOME: home }, '--json').stdout).thisHost;
 
+const hosts = await forAllTests(Hosts.start(PIPELINES));
+const first = await inSetUp(hosts.add('first'));
+const careful = await inSetUp(hosts.startOn('careful', 'careful'));
+const approved = await inSetUp(hosts.startOn('approved', 'approved'));
+let second: TestHost;
 beforeAll(async () => {
-  hosts = await Hosts.start(PIPELINES);
-  first = await hosts.add('first');
-  careful = await hosts.startOn('careful', 'careful');
-  approved = await hosts.startOn('approved', 'approved');
   await eventually('careful runs', () => hosts.lines('careful').includes('start two first'));
   await hosts.parts.client.until(approved, 'input_required');
   second = await hosts.add('second');
-}, STACK_MS);
-afterAll(() => hosts?.stop());
+});
 
 describe('longhaul hosts', () => {
   test('lists hosts with their jobs', () => {
@@ -179,5 +169,5 @@ describe('longhaul hosts', () => {
     hosts.letGo('careful');
     await client.until(careful, 'completed');
     expect(listed().hosts.find(({ name }) => name === first.id)?.jobs ?? []).toEqual([]);
-  }, 600_000);
+  });
 });

@@ -1,8 +1,9 @@
 /** Hosts that lose their connection to Temporal and get it back, once another host has their jobs. */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { runningSteps } from '../../worker/steps/running.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually } from '../stack/cli-process.js';
+import { afterAllTests, forAllTests } from '../support/for-all-tests.js';
 import { INSTALL_MS, OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { Hosts, type TestHost } from './support.js';
 import { PIPELINES } from './pipelines.js';
@@ -19,14 +20,11 @@ interface Scene {
 
 const LEDGER = 'job';
 
-let links: Links;
 let cutOff: Scene;
 let hung: Scene;
-const allHosts: Hosts[] = [];
 
 async function scene(address?: string): Promise<Scene> {
-  const hosts = await Hosts.start(PIPELINES);
-  allHosts.push(hosts);
+  const hosts = await forAllTests(Hosts.start(PIPELINES));
   const near = await hosts.add('near', address);
   const token = await hosts.startOn('repeatable', LEDGER);
   await eventually('it runs', () => hosts.lines(LEDGER).includes('start two near'));
@@ -35,19 +33,15 @@ async function scene(address?: string): Promise<Scene> {
   return { hosts, near, token, endFault: address ? () => links.heal('temporal') : hang };
 }
 
+const links = await forAllTests(Links.start());
+const temporal = Number(process.env['TEMPORAL_ADDRESS']!.split(':').at(-1));
 beforeAll(async () => {
-  links = await Links.start();
-  const temporal = Number(process.env['TEMPORAL_ADDRESS']!.split(':').at(-1));
   const link = `127.0.0.1:${await links.open('temporal', temporal)}`;
   [cutOff, hung] = await Promise.all([scene(link), scene()]);
   await links.fault('temporal', 'drop');
   hung.near.worker.process.kill('SIGSTOP');
-}, INSTALL_MS);
-afterAll(async () => {
-  hung?.near.worker.process.kill('SIGCONT');
-  await Promise.all(allHosts.map((hosts) => hosts.stop()));
-  await links?.stop();
 });
+afterAllTests(() => hung?.near.worker.process.kill('SIGCONT'));
 
 test.each([
   ['is cut off', () => cutOff],

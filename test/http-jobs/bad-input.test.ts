@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
 import { JobsClient } from '../support/jobs.js';
@@ -8,13 +9,8 @@ import { JobsClient } from '../support/jobs.js';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UNKNOWN = '0'.repeat(32);
 
-let parts: TestStack;
-let jobs: JobsClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  jobs = new JobsClient(parts.base);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const { jobs } = parts;
 
 test('nothing is started by a kickoff that is refused', async () => {
   const path = '/v1/tools/greet/jobs';

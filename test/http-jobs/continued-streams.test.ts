@@ -1,27 +1,18 @@
 /** The events of a job whose workflow continues as new: one stream, and a snapshot where no continue-as-new leads on. */
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import type { Client } from '@temporalio/client';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { resetBefore } from '../support/reset-workflow.js';
 import { TestStack } from '../support/test-stack.js';
 import { allEvents, loggedLines, openEvents, stateEvents, type ReadEvent, type ReadStream } from './sse.js';
 
-jest.setTimeout(STACK_MS);
 const LINES = 6;
 
-let parts: TestStack;
-let jobs: JobsClient;
-let temporal: Client;
-beforeAll(async () => {
-  // A stack of its own: these tools need a worker of their own.
-  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/http-jobs/continued') });
-  jobs = new JobsClient(parts.base);
-  temporal = await parts.temporal();
-}, PROCESSES_MS);
-afterAll(() => parts?.stop());
+// A stack of its own: these tools need a worker of their own.
+const parts = await forAllTests(TestStack.start({ LONGHAUL_PROJECT: resolve('test/http-jobs/continued') }));
+const { jobs } = parts;
+const temporal = await parts.temporal();
 
 /** Reads over several connections, each from the last event of the one before. */
 class Reader {

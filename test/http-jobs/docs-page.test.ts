@@ -1,15 +1,12 @@
 /** Runs the commands of docs/http-jobs.md as written. `LONGHAUL_RECORD=1` regenerates its table. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { PROBLEM_TABLE } from '../../mcp-server/http-jobs/rendering/openapi.js';
-import { STACK_MS } from '../support/limits.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(STACK_MS);
 const PAGE = 'docs/http-jobs.md';
 const [BEGIN, END] = [
   '<!-- problems: made from mcp-server/http-jobs/rendering/problems.ts -->',
@@ -19,13 +16,12 @@ const page = () => readFileSync(PAGE, 'utf8');
 
 describe('the ten minutes', () => {
   let parts: TestStack;
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-http-reader-'));
+  const folder = temporaryFolder('http-reader');
   beforeAll(async () => {
     parts = await TestStack.shared();
   });
   afterAll(async () => {
     await parts?.stop();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   test('kickoff, poll and result answer what the page shows', async () => {

@@ -1,29 +1,22 @@
 /** The ten documentation items of a tool in every form, and the lint check for missing ones. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { exampleOf } from '../../operations/documentation/example.js';
 import { ITEMS } from '../../operations/documentation/items.js';
 import { run } from '../cli/commands.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
-import { JobsClient } from '../support/jobs.js';
 
-let parts: TestStack;
-let jobs: JobsClient;
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-lint-'));
+const folder = temporaryFolder('lint');
 const SHIPPED = ['analyze_dataset', 'audit_npm_package', 'sign_packages', 'test_npm_package'];
 
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
-  jobs = new JobsClient(parts.base);
-});
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const parts = await forAllTests(
+  TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') }),
+);
+const { jobs } = parts;
 
 async function descriptions(capabilities: object): Promise<Record<string, string>> {
   const { result } = await parts.client.with(capabilities).request('tools/list');
@@ -88,20 +81,18 @@ describe('the resource of a tool', () => {
   });
 });
 
-describe('the description in a list of tools', () => {
-  test('has what is the tool’s own, and nothing that holds for every tool', async () => {
-    const { body } = await jobs.get('/v1/tools');
-    const summaries = Object.fromEntries(body.tools.map((tool: any) => [tool.name, tool.description]));
-    for (const capabilities of [{}, TASKS]) {
-      const described = await descriptions(capabilities);
-      for (const name of SHIPPED) {
-        expect(described[name]).toMatch(/at most \d+ s\.\nOn cancel or time-out: .+\n/);
-        expect(described[name]!.slice(0, summaries[name].length)).toBe(summaries[name]);
-        // About four characters per token.
-        expect(described[name]!.length - summaries[name].length).toBeLessThan(300);
-      }
+test('the description in a list of tools has what is the tool’s own, and nothing that holds for every tool', async () => {
+  const { body } = await jobs.get('/v1/tools');
+  const summaries = Object.fromEntries(body.tools.map((tool: any) => [tool.name, tool.description]));
+  for (const capabilities of [{}, TASKS]) {
+    const described = await descriptions(capabilities);
+    for (const name of SHIPPED) {
+      expect(described[name]).toMatch(/at most \d+ s\.\nOn cancel or time-out: .+\n/);
+      expect(described[name]!.slice(0, summaries[name].length)).toBe(summaries[name]);
+      // About four characters per token.
+      expect(described[name]!.length - summaries[name].length).toBeLessThan(300);
     }
-  });
+  }
 });
 
 describe('the whole documentation', () => {
@@ -152,11 +143,7 @@ describe('the whole documentation', () => {
 
   test('is printed by tools NAME', async () => {
     const page = await jobs.get('/v1/tools/slow_compute', { accept: 'text/markdown' });
-    expect(await run(parts, ['tools', 'slow_compute'])).toEqual({
-      code: 0,
-      stdout: page.body,
-      stderr: '',
-    });
+    expect(await run(parts, ['tools', 'slow_compute'])).toEqual({ code: 0, stdout: page.body, stderr: '' });
     const { stdout } = await run(parts, ['tools', 'slow_compute', '--json']);
     expect(JSON.parse(stdout)).toMatchObject({
       name: 'slow_compute',

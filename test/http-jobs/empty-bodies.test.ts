@@ -1,9 +1,9 @@
 /** Requests without a body, in every form of HTTP/1.1: e.g. `curl -X POST` sends no Content-Length. */
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
-import { JobsClient } from '../support/jobs.js';
 
 const JSON_TYPE = 'Content-Type: application/json';
 const FORM_TYPE = 'Content-Type: application/x-www-form-urlencoded';
@@ -18,13 +18,8 @@ const WAYS: [name: string, headers: string[], body: string][] = [
   ['another content type', ['Content-Length: 0', 'Content-Type: text/plain; charset=utf-8'], ''],
 ];
 
-let parts: TestStack;
-let jobs: JobsClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  jobs = new JobsClient(parts.base);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const { jobs } = parts;
 
 /** Sends a POST over a raw socket, since client libraries would change its headers. */
 async function post(

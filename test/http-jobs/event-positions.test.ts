@@ -1,20 +1,15 @@
 /** Event stream positions are sent in a header, so they must stay short for pipelines of any size. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { streamStepLogs } from '../../engine/events/logs.js';
 import { copyPosition, nameDigest, startPosition } from '../../engine/events/position.js';
 import type { ChildRecord } from '../../operations/record.js';
 import { sealOf } from '../../platform/home/seal.js';
 import { stepLogPrefix } from '../../platform/storage/keys.js';
 import { folderStorage } from '../../platform/storage/index.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 
-jest.setTimeout(PROCESSES_MS);
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-positions-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('positions');
 const storage = folderStorage(folder);
 const at = '2026-01-01T00:00:00Z';
 /** Key of a step's log that is one chunk. */

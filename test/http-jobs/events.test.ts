@@ -2,17 +2,16 @@
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { SLOW_READER_MS } from '../../mcp-server/http-jobs/events.js';
 import { PipelineProject } from '../pipelines/support.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { allEvents, openEvents, loggedLines, stateEvents, type ReadEvent } from './sse.js';
 import { expectProblem } from './support.js';
+import { forged } from '../support/forged.js';
 import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-
-jest.setTimeout(STACK_MS);
 
 /** Lines of the large log: more than a connection buffers. */
 const MANY_LINES = 240_000;
@@ -41,26 +40,22 @@ jobs:
   waits: 'jobs: { ask: { steps: [{ approval: { message: Well? } }] } }',
 };
 
-let project: PipelineProject;
-let jobs: JobsClient;
-let other: JobsClient;
 let closed: string;
 let all: ReadEvent[];
 
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-  jobs = new JobsClient(project.parts.base);
-  const port = await freePort();
-  project.parts.server({ LONGHAUL_PORT: String(port) });
-  other = new JobsClient(`http://127.0.0.1:${port}`);
-  await eventually('the other server is ready', () =>
+const project = await forAllTests(PipelineProject.shared(PIPELINES));
+const jobs = new JobsClient(project.parts.base);
+const port = await freePort();
+project.parts.server({ LONGHAUL_PORT: String(port) });
+const other = new JobsClient(`http://127.0.0.1:${port}`);
+await inSetUp(
+  eventually('the other server is ready', () =>
     fetch(`${other.base}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     ),
-  );
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+  ),
+);
 
 describe('the events of a pipeline', () => {
   test('have its states, questions, progress and log lines as they come, and end with the result', async () => {
@@ -136,7 +131,7 @@ describe('a request is refused with a problem document for', () => {
     for (const [job, lastEventId] of [
       [closed, '7'],
       [closed, 'x'.repeat(9_000)],
-      [closed, `${id.slice(0, -2)}${id.endsWith('AA') ? 'BB' : 'AA'}`],
+      [closed, forged(id)],
       [another, id],
     ] as const) {
       const answer = await jobs.get(`/v1/jobs/${job}/events`, { 'last-event-id': lastEventId });

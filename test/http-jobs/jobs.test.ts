@@ -1,17 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
-import { JobsClient } from '../support/jobs.js';
 
-let parts: TestStack;
-let jobs: JobsClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  jobs = new JobsClient(parts.base);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const { jobs } = parts;
 
 test('the status has progress in percent, the stage, and when to look again', async () => {
   const id = await jobs.start('slow_compute', { seconds: 60 });
@@ -185,10 +180,7 @@ test('jobs are found by tool, status, key and time, and only by their own caller
   const started = await jobs.kickOff(
     'slow_compute',
     { seconds: 600 },
-    {
-      'idempotency-key': key,
-      prefer: 'respond-async',
-    },
+    { 'idempotency-key': key, prefer: 'respond-async' },
   );
   const id = started.body.job_id;
   const list = async (query: string) => (await jobs.get(`/v1/jobs?${query}`)).body.jobs as any[];

@@ -1,18 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
-import { JobsClient } from '../support/jobs.js';
 
-let parts: TestStack;
-let jobs: JobsClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  jobs = new JobsClient(parts.base);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const { jobs } = parts;
 
 test('a kickoff answers at once with the job, where it stands, and how long it may take', async () => {
   const { status, headers, body } = await jobs.kickOff('large_values', { thenWaitSeconds: 1 });
@@ -31,10 +26,7 @@ test('a kickoff answers at once with the job, where it stands, and how long it m
 });
 
 test('POST /v1/jobs names the tool in its body', async () => {
-  const { status, body } = await jobs.post('/v1/jobs', {
-    tool: 'large_values',
-    arguments: { text: 'abc' },
-  });
+  const { status, body } = await jobs.post('/v1/jobs', { tool: 'large_values', arguments: { text: 'abc' } });
   expect(status).toBe(202);
   expect(await jobs.until(body.job_id, 'succeeded')).toMatchObject({ result: { textLength: 3 } });
 });

@@ -1,27 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { forAllTests, inSetUp, temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
-import { JobsClient } from '../support/jobs.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-jobs-'));
-let parts: TestStack;
-let jobs: JobsClient;
-let failed: any;
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker({
-    LONGHAUL_PIPELINE_FOLDERS: resolve('test/http-jobs/project/pipelines'),
-  });
-  jobs = new JobsClient(parts.base);
-  const id = await jobs.start('steps', { fixed: join(folder, 'fixed') });
-  failed = await jobs.until(id, 'failed');
-});
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder('jobs');
+const parts = await forAllTests(
+  TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('test/http-jobs/project/pipelines') }),
+);
+const { jobs } = parts;
+const id = await inSetUp(jobs.start('steps', { fixed: join(folder, 'fixed') }));
+const failed = await inSetUp(jobs.until(id, 'failed'));
 
 test('a job that reaches its maximum duration ends timed_out, and what was finished stays', async () => {
   const id = await jobs.start('times_out');

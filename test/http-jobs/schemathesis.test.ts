@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { INSTALL_MS } from '../support/limits.js';
+import { expect, test } from '@jest/globals';
+import { forAllTests, inSetUp, temporaryFolder } from '../support/for-all-tests.js';
 import { newNamespace } from '../support/namespace.js';
 import { TestStack } from '../support/test-stack.js';
 import { installSchemathesis, runSchemathesis } from './schemathesis/run.js';
@@ -14,26 +13,20 @@ const MOST_MS = 480_000;
 /** Maximum length of a report in the output: it repeats long requests. */
 const SHOWN_CHARACTERS = 20_000;
 
-const data = mkdtempSync(join(tmpdir(), 'longhaul-data-'));
-let parts: TestStack;
-let schemathesis: string;
-beforeAll(async () => {
-  schemathesis = await installSchemathesis();
-  writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
-  // A stack of its own: generated requests list and cancel whatever its namespace has.
-  parts = await TestStack.start({
+const data = temporaryFolder('data');
+const schemathesis = await inSetUp(installSchemathesis());
+writeFileSync(join(data, 'some.csv'), 'a,b\n1,2\n');
+// A stack of its own: generated requests list and cancel whatever its namespace has.
+const parts = await forAllTests(
+  TestStack.start({
     TEMPORAL_NAMESPACE: await newNamespace('schemathesis'),
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
     LONGHAUL_DATA_FOLDERS: data,
     LONGHAUL_KICKOFFS_PER_MINUTE: '1000000',
     LONGHAUL_STATUS_PER_MINUTE: '1000000',
-  });
-}, INSTALL_MS);
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(data, { recursive: true, force: true });
-});
+  }),
+);
 
 test(
   'of a thousand made-up requests none finds a defect, or an answer that the document does not have',

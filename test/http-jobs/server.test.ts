@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { ERROR_KINDS } from '../../operations/errors.js';
 import { check } from '../../operations/tool/schema.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { startBrowser } from '../support/browser.js';
+import { forAllTests, forThisTest } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
@@ -12,16 +13,10 @@ import { JobsClient } from '../support/jobs.js';
 
 const UNKNOWN = `/v1/jobs/${'0'.repeat(32)}`;
 
-let parts: TestStack;
-let jobs: JobsClient;
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker({
-    LONGHAUL_KICKOFFS_PER_MINUTE: '3',
-    LONGHAUL_STATUS_PER_MINUTE: '5',
-  });
-  jobs = new JobsClient(parts.base);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(
+  TestStack.serverOnSharedWorker({ LONGHAUL_KICKOFFS_PER_MINUTE: '3', LONGHAUL_STATUS_PER_MINUTE: '5' }),
+);
+const { jobs } = parts;
 
 /** Starts another server of the same stack with other settings. */
 async function server(environment: Record<string, string>): Promise<{ client: JobsClient; part: Part }> {
@@ -92,26 +87,23 @@ test('the document is OpenAPI 3.1, with each tool, its arguments and rules, and 
 test(
   'the page shows the tools, loads nothing from elsewhere, and keeps to its policy',
   async () => {
-    const browser = await startBrowser();
-    try {
-      const page = await browser.newPage();
-      const asked: string[] = [];
-      const complaints: string[] = [];
-      page.on('request', (one) => asked.push(one.url()));
-      page.on('console', (message) => {
-        if (message.type() === 'error') complaints.push(message.text());
-      });
-      page.on('pageerror', (error) => complaints.push(String(error)));
-      const opened = await page.goto(`${parts.base}/docs`);
-      const policy = opened!.headers()['content-security-policy']!;
-      expect(policy).toContain("default-src 'none'");
-      expect(policy).not.toContain('unsafe');
-      await page.getByText('/v1/tools/greet/jobs').first().waitFor();
-      expect(complaints).toEqual([]);
-      expect(asked.filter((url) => !url.startsWith(parts.base) && !url.startsWith('data:'))).toEqual([]);
-    } finally {
-      await browser.close();
-    }
+    const browser = await forThisTest(startBrowser());
+
+    const page = await browser.newPage();
+    const asked: string[] = [];
+    const complaints: string[] = [];
+    page.on('request', (one) => asked.push(one.url()));
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(String(error)));
+    const opened = await page.goto(`${parts.base}/docs`);
+    const policy = opened!.headers()['content-security-policy']!;
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toContain('unsafe');
+    await page.getByText('/v1/tools/greet/jobs').first().waitFor();
+    expect(complaints).toEqual([]);
+    expect(asked.filter((url) => !url.startsWith(parts.base) && !url.startsWith('data:'))).toEqual([]);
   },
   INSTALL_MS,
 );

@@ -1,18 +1,11 @@
 /** Reads a job's events as an ordinary SSE client, with Last-Event-ID on reconnection. */
-export interface ReadEvent {
-  id?: string;
-  event: string;
-  data: any;
-}
+import { readEvents, type SseEvent, type SseStream } from '../support/sse.js';
 
-export interface ReadStream {
-  response: Response;
+export type ReadEvent = SseEvent & { event: string };
+
+export interface ReadStream extends SseStream {
   events: ReadEvent[];
-  comments: string[];
-  /** Resolves when the stream has ended or was cut off: whether it ended in good order. */
-  ended: Promise<boolean>;
   lastId(): string | undefined;
-  close(): void;
 }
 
 /** Opens the events of a job. @param ends aborted to end the connection */
@@ -28,42 +21,11 @@ export async function openEvents(
     signal: ends ? AbortSignal.any([end.signal, ends]) : end.signal,
   });
   const events: ReadEvent[] = [];
-  const comments: string[] = [];
-  const read = async () => {
-    let rest = '';
-    const decoder = new TextDecoder();
-    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
-      const blocks = (rest + decoder.decode(chunk, { stream: true })).split('\n\n');
-      // Incomplete events are discarded (WHATWG HTML, 9.2.6).
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) take(block, events, comments);
-    }
-  };
-  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
-  return {
-    response,
-    events,
-    comments,
-    ended: isStream
-      ? read().then(
-          () => true,
-          () => false,
-        )
-      : Promise.resolve(true),
-    lastId: () => events.findLast(({ id }) => id !== undefined)?.id,
-    close: () => end.abort(),
-  };
-}
-
-function take(block: string, events: ReadEvent[], comments: string[]): void {
-  const read: Partial<ReadEvent> = {};
-  for (const line of block.split('\n')) {
-    if (line.startsWith(': ')) comments.push(line.slice(2));
-    else if (line.startsWith('id: ')) read.id = line.slice(4);
-    else if (line.startsWith('event: ')) read.event = line.slice(7);
-    else if (line.startsWith('data: ')) read.data = JSON.parse(line.slice(6));
-  }
-  if (read.event !== undefined) events.push(read as ReadEvent);
+  const stream = readEvents(response, end, (event) => {
+    if (event.event !== undefined) events.push(event as ReadEvent);
+  });
+  const lastId = () => events.findLast(({ id }) => id !== undefined)?.id;
+  return { ...stream, events, lastId };
 }
 
 /** All events of a job that has ended, read at once. */

@@ -1,15 +1,13 @@
 /** Tools as definitions for model APIs, and the calls behind them. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { execFileSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/tool/schema.js';
 import { run } from '../cli/commands.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
-import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS } from '../support/limits.js';
 
 const NAME = { type: 'string', pattern: '^[a-zA-Z0-9_-]{1,64}$' };
 const PARAMETERS = {
@@ -45,17 +43,11 @@ const ANTHROPIC = {
   additionalProperties: false,
 };
 
-let parts: TestStack;
-let jobs: JobsClient;
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-agent-loop-'));
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
-  jobs = new JobsClient(parts.base);
-}, PROCESSES_MS);
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+const folder = temporaryFolder('agent-loop');
+const parts = await forAllTests(
+  TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') }),
+);
+const { jobs } = parts;
 
 describe.each([
   [

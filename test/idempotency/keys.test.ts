@@ -1,8 +1,8 @@
 /** One key, one operation: on every protocol, as an argument and in `_meta`, after an answer that never arrived. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
-import { JobsClient } from '../support/jobs.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { VERSIONS } from '../revision-2025-11-25/wire.js';
 import { TASKS } from '../support/mcp.js';
 import { OPTED_IN as TOKENS } from '../sep-1391/client.js';
@@ -10,11 +10,7 @@ import { KEY_META as META, session, stateless, type Rpc } from '../support/proto
 import { TestStack } from '../support/test-stack.js';
 import { OPT_IN as JOBS } from '../two-stage/client.js';
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
 
 interface Protocol {
   name: string;
@@ -192,37 +188,35 @@ describe("SEP-1391 with a token of the client's own", () => {
   );
 });
 
-describe('HTTP jobs', () => {
-  test('take the key as a header or an argument; two that differ are refused', async () => {
-    const jobs = new JobsClient(parts.base);
-    const key = randomUUID();
-    const args = { seconds: 0, label: 'http' };
-    const byHeader = await jobs.kickOff('slow_compute', args, { 'idempotency-key': key });
-    const byArgument = await jobs.kickOff('slow_compute', { ...args, idempotency_key: key });
-    expect(byArgument.body).toMatchObject({
-      job_id: byHeader.body.job_id,
-      idempotency: { key, replayed: true },
-    });
-    const differing = await jobs.kickOff(
-      'slow_compute',
-      { ...args, idempotency_key: key },
-      { 'idempotency-key': 'another' },
-    );
-    expect(differing).toMatchObject({
-      status: 400,
-      body: {
-        type: '/problems/invalid-arguments',
-        detail: `arguments.idempotency_key: expected the key of the header Idempotency-Key, "another", or none; got "${key}"`,
-      },
-    });
-    expect((await jobs.kickOff('slow_compute', { seconds: 1, idempotency_key: key })).status).toBe(422);
-    const { body: tool } = await jobs.get('/v1/tools/slow_compute');
-    const { body: document } = await jobs.get('/openapi.json');
-    for (const schema of [tool.input_schema, document.components.schemas['slow_compute.arguments']])
-      expect(schema.properties).toHaveProperty('idempotency_key');
-    const { body: found } = await jobs.get(`/v1/jobs/${byHeader.body.job_id}`);
-    expect(found.job_id).toBe(byHeader.body.job_id);
+test('HTTP jobs take the key as a header or an argument; two that differ are refused', async () => {
+  const { jobs } = parts;
+  const key = randomUUID();
+  const args = { seconds: 0, label: 'http' };
+  const byHeader = await jobs.kickOff('slow_compute', args, { 'idempotency-key': key });
+  const byArgument = await jobs.kickOff('slow_compute', { ...args, idempotency_key: key });
+  expect(byArgument.body).toMatchObject({
+    job_id: byHeader.body.job_id,
+    idempotency: { key, replayed: true },
   });
+  const differing = await jobs.kickOff(
+    'slow_compute',
+    { ...args, idempotency_key: key },
+    { 'idempotency-key': 'another' },
+  );
+  expect(differing).toMatchObject({
+    status: 400,
+    body: {
+      type: '/problems/invalid-arguments',
+      detail: `arguments.idempotency_key: expected the key of the header Idempotency-Key, "another", or none; got "${key}"`,
+    },
+  });
+  expect((await jobs.kickOff('slow_compute', { seconds: 1, idempotency_key: key })).status).toBe(422);
+  const { body: tool } = await jobs.get('/v1/tools/slow_compute');
+  const { body: document } = await jobs.get('/openapi.json');
+  for (const schema of [tool.input_schema, document.components.schemas['slow_compute.arguments']])
+    expect(schema.properties).toHaveProperty('idempotency_key');
+  const { body: found } = await jobs.get(`/v1/jobs/${byHeader.body.job_id}`);
+  expect(found.job_id).toBe(byHeader.body.job_id);
 });
 
 test('one key starts one operation across protocols', async () => {

@@ -1,17 +1,16 @@
 /** How logs are stored: by one process or by several at once, bounded, and whatever storage does. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beforeEach, describe, expect, test } from '@jest/globals';
 import { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { folderStorage, type Storage } from '../../platform/storage/index.js';
 import { operationLogPrefix } from '../../platform/storage/keys.js';
 import { OperationLogs } from '../../worker/logs/operation-logs.js';
 import { eventually } from '../stack/cli-process.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { logText } from '../support/stored-log.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-chunks-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder('chunks');
 const storage = folderStorage(folder);
 
 let count = 0;

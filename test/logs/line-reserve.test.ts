@@ -1,22 +1,21 @@
 /** Lines of operations' logs that storage doesn't take, beyond the end of their worker. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { beforeEach, expect, test } from '@jest/globals';
 import { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { operationLogPrefix } from '../../platform/storage/keys.js';
 import { folderStorage, type Storage } from '../../platform/storage/index.js';
 import { LineReserve } from '../../worker/logs/line-reserve.js';
 import { OperationLogs } from '../../worker/logs/operation-logs.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 
 let home: string;
 let storage: Storage;
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'longhaul-lines-'));
+  home = temporaryFolder('lines');
   storage = folderStorage(join(home, 'storage'));
 });
-afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const logger = { warn: () => undefined } as any;
 const folder = () => join(home, 'waiting-lines');

@@ -1,27 +1,16 @@
 /** The log of an operation: its lines, every way to read it, and several workers. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { run, start as startCommand } from '../cli/commands.js';
 import { openEvents, loggedLines } from '../http-jobs/sse.js';
-import type { Caller } from '../operation-tools/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { JobsClient } from '../support/jobs.js';
-import { PROCESSES_MS } from '../support/limits.js';
-import type { TestStack } from '../support/test-stack.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { behindTime, LogStack } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
-let logs: LogStack;
-let parts: TestStack;
-let caller: Caller;
-let jobs: JobsClient;
-beforeAll(async () => {
-  logs = await LogStack.start();
-  ({ parts, caller } = logs);
-  jobs = new JobsClient(parts.base);
-}, PROCESSES_MS);
-afterAll(() => logs?.stop());
+const logs = await forAllTests(LogStack.start());
+const { parts, caller } = logs;
+const { jobs } = parts;
 
 describe('lines of workflows and activities', () => {
   let token: string;
@@ -250,31 +239,29 @@ describe('the log of an operation', () => {
   });
 });
 
-describe('several workers', () => {
-  test('write one log: no line is missing, twice or torn, and a reader follows it', async () => {
-    const second = parts.worker();
-    await eventually('both run', () => second.output().includes('worker runs'));
-    const token = await caller.start('chatter', { lines: 50, speakers: 16, pauseMs: 10 });
-    const events = await openEvents(parts.base, token);
-    const done = await caller.settled(token);
-    expect(done).toMatchObject({ status: 'completed' });
-    const lines = await logs.logOf(token);
-    const spoken = lines.filter((line) => line.includes('line '));
-    const keys = spoken.map((line) =>
-      /line (\d+) \{"speaker":(\d+),"process":\d+\}$/.exec(line)!.slice(1).join('/'),
-    );
-    expect(new Set(keys).size).toBe(800);
-    expect(keys).toHaveLength(800);
-    // Both have taken part.
-    expect(new Set(spoken.map((line) => /"process":(\d+)/.exec(line)![1])).size).toBe(2);
-    await events.ended;
-    expect(loggedLines(events.events)['operation']!.map(({ text }) => text)).toEqual(lines);
-    // By time, but for the moment for which each worker collects lines.
-    const times = lines.map((line) => Date.parse(line.slice(0, 24)));
-    let latest = 0;
-    for (const time of times) {
-      expect(time).toBeGreaterThan(latest - 5_000);
-      latest = Math.max(latest, time);
-    }
-  });
+test('several workers write one log: no line is missing, twice or torn, and a reader follows it', async () => {
+  const second = parts.worker();
+  await eventually('both run', () => second.output().includes('worker runs'));
+  const token = await caller.start('chatter', { lines: 50, speakers: 16, pauseMs: 10 });
+  const events = await openEvents(parts.base, token);
+  const done = await caller.settled(token);
+  expect(done).toMatchObject({ status: 'completed' });
+  const lines = await logs.logOf(token);
+  const spoken = lines.filter((line) => line.includes('line '));
+  const keys = spoken.map((line) =>
+    /line (\d+) \{"speaker":(\d+),"process":\d+\}$/.exec(line)!.slice(1).join('/'),
+  );
+  expect(new Set(keys).size).toBe(800);
+  expect(keys).toHaveLength(800);
+  // Both have taken part.
+  expect(new Set(spoken.map((line) => /"process":(\d+)/.exec(line)![1])).size).toBe(2);
+  await events.ended;
+  expect(loggedLines(events.events)['operation']!.map(({ text }) => text)).toEqual(lines);
+  // By time, but for the moment for which each worker collects lines.
+  const times = lines.map((line) => Date.parse(line.slice(0, 24)));
+  let latest = 0;
+  for (const time of times) {
+    expect(time).toBeGreaterThan(latest - 5_000);
+    latest = Math.max(latest, time);
+  }
 });

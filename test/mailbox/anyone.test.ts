@@ -1,25 +1,12 @@
 /** Messages for several agents: for anyone, for all that match, for a list; parents and their children. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { OFFERS_LIMIT } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
-import {
-  join,
-  messageOf,
-  once,
-  longWait,
-  newPrincipal,
-  type MailboxProcess,
-  MailboxStack,
-} from './support.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { join, messageOf, once, longWait, newPrincipal, MailboxStack } from './support.js';
 
-let stack: MailboxStack;
-let server: MailboxProcess;
-let other: MailboxProcess;
-beforeAll(async () => {
-  stack = await MailboxStack.start();
-  ({ server, other } = stack);
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(MailboxStack.start());
+const { server, other } = stack;
 
 const task = { content: 'work', mode: 'task' };
 

@@ -1,25 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { TASKS_AND_FORMS } from '../support/mcp.js';
 import { answers } from '../support/service.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, MAILBOX, SOON, type Agent } from './agents.js';
 
-jest.setTimeout(STACK_MS);
-
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker(MAILBOX);
-});
+const parts = await forAllTests(TestStack.serverOnSharedWorker(MAILBOX));
 afterEach(closeAgents);
-afterAll(() => parts?.stop());
 
 const newName = () => `agent-${randomUUID().slice(0, 8)}`;
 
@@ -125,7 +118,7 @@ describe('the tools', () => {
   });
 
   test('of a project with one of their names are refused where it is switched on', async () => {
-    const project = mkdtempSync(join(tmpdir(), 'longhaul-mailbox-'));
+    const project = temporaryFolder('mailbox');
     mkdirSync(join(project, 'pipelines'));
     writeFileSync(
       join(project, 'pipelines', 'wait.yml'),
@@ -138,7 +131,6 @@ describe('the tools', () => {
       LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
     });
     await eventually('it says so', () => server.output().includes('the mailbox has a tool of this name'));
-    rmSync(project, { recursive: true });
   });
 });
 

@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { documents, run, start } from '../cli/commands.js';
 import { eventually, freePort } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker(MAILBOX);
-});
+const parts = await forAllTests(TestStack.serverOnSharedWorker(MAILBOX));
 afterEach(closeAgents);
-afterAll(() => parts?.stop());
 
 async function agent(args: object = {}): Promise<Agent> {
   const one = await currentAgent(`agent-${randomUUID().slice(0, 8)}`, parts.client.url);

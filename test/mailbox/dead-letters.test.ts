@@ -1,8 +1,8 @@
 /** Dead letters: maximum deliveries, notices to the sender, resending and dropping. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import type { ReceiveResult } from '../../mailbox/types.js';
 import { eventually } from '../stack/cli-process.js';
-import type { TestStack } from '../support/test-stack.js';
+import { afterThisTest, forAllTests } from '../support/for-all-tests.js';
 import {
   join,
   messageOf,
@@ -12,19 +12,11 @@ import {
   newPrincipal,
   toOne,
   workflowId,
-  type MailboxProcess,
   MailboxStack,
 } from './support.js';
 
-let stack: MailboxStack;
-let parts: TestStack;
-let server: MailboxProcess;
-let other: MailboxProcess;
-beforeAll(async () => {
-  stack = await MailboxStack.start();
-  ({ parts, server, other } = stack);
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(MailboxStack.start());
+const { parts, server, other } = stack;
 
 const contentOf = (received: ReceiveResult) =>
   received.kind === 'message' ? received.message.content : undefined;
@@ -189,23 +181,21 @@ test('a dead letter is resent or dropped by its sender, the owner of the inbox o
 test('an inbox keeps a bounded number of dead letters over its runs, the latest ones', async () => {
   const who = newPrincipal();
   const eager = await openMailbox(parts, { continueAfterChanges: 20 });
-  try {
-    const agent = await join(eager, who, 'many');
-    const content = 'x'.repeat(4_000);
-    for (let count = 0; count < 30; count += 1) {
-      await eager.mailbox.send(who, { ...toOne('many', `${count} ${content}`), maxDeliveries: 1 });
-      messageOf(await eager.mailbox.receive(who, agent, once()));
-      expect(await eager.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
-    }
-    const letters = await eager.mailbox.deadLetters(who, 'many');
-    expect(letters.length).toBeGreaterThanOrEqual(10);
-    expect(letters.length).toBeLessThan(30);
-    const numbers = letters.map((letter) => parseInt(letter.content));
-    expect(numbers).toEqual(letters.map((_letter, index) => 30 - letters.length + index));
-    const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:many'));
-    const { events } = await handle.fetchHistory();
-    expect(events![0]!.workflowExecutionStartedEventAttributes!.continuedExecutionRunId).toBeTruthy();
-  } finally {
-    await eager.temporal.close();
+  afterThisTest(() => eager.temporal.close());
+
+  const agent = await join(eager, who, 'many');
+  const content = 'x'.repeat(4_000);
+  for (let count = 0; count < 30; count += 1) {
+    await eager.mailbox.send(who, { ...toOne('many', `${count} ${content}`), maxDeliveries: 1 });
+    messageOf(await eager.mailbox.receive(who, agent, once()));
+    expect(await eager.mailbox.receive(who, agent, once())).toEqual({ kind: 'idle' });
   }
+  const letters = await eager.mailbox.deadLetters(who, 'many');
+  expect(letters.length).toBeGreaterThanOrEqual(10);
+  expect(letters.length).toBeLessThan(30);
+  const numbers = letters.map((letter) => parseInt(letter.content));
+  expect(numbers).toEqual(letters.map((_letter, index) => 30 - letters.length + index));
+  const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:many'));
+  const { events } = await handle.fetchHistory();
+  expect(events![0]!.workflowExecutionStartedEventAttributes!.continuedExecutionRunId).toBeTruthy();
 });

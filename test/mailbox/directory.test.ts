@@ -1,7 +1,7 @@
 /** The directory of many agents: concurrent registrations, shards and limits. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { WorkflowCalls } from '../../mailbox/client/workflows.js';
 import { Enlistments } from '../../mailbox/client/enlist.js';
 import { jsonBytes } from '../../mailbox/json-size.js';
@@ -11,7 +11,7 @@ import type { DirectoryInput, DirectoryState, ListedAgent } from '../../mailbox/
 import { agentsQuery, DIRECTORY_WORKFLOW, type AgentsResult } from '../../mailbox/wire.js';
 import { AgentList } from '../../mailbox/workflows/agents.js';
 import { eventually } from '../stack/cli-process.js';
-import { OUTAGE_MS } from '../support/limits.js';
+import { afterAllTests, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import {
   join,
@@ -24,25 +24,15 @@ import {
   type MailboxProcess,
 } from './support.js';
 
-jest.setTimeout(OUTAGE_MS);
-
 const STORM = 150;
 /** Maximum agents of a home directory in these tests, so that few agents need shards. */
 const HOME_AGENTS = 3;
 
-let parts: TestStack;
-let server: MailboxProcess;
-let small: MailboxProcess;
-beforeAll(async () => {
-  // A stack of its own: its worker is stopped for a while.
-  parts = await TestStack.start({ LONGHAUL_MAILBOX: '1' });
-  server = await openMailbox(parts);
-  small = await openMailbox(parts, { homeAgents: HOME_AGENTS });
-});
-afterAll(async () => {
-  await Promise.all([server, small].map((one) => one?.temporal.close()));
-  await parts?.stop();
-});
+// A stack of its own: its worker is stopped for a while.
+const parts = await forAllTests(TestStack.start({ LONGHAUL_MAILBOX: '1' }));
+const server = await inSetUp(openMailbox(parts));
+const small = await inSetUp(openMailbox(parts, { homeAgents: HOME_AGENTS }));
+afterAllTests(() => Promise.all([server, small].map((one) => one.temporal.close())));
 
 const namesOf = async ({ mailbox }: MailboxProcess, who: string) =>
   (await mailbox.status(who, { limit: STATUS_PAGE_LIMIT })).agents.map(({ name }) => name);
@@ -97,9 +87,11 @@ test('agents that register at once at one server are all listed, each once, and 
   const names = Array.from({ length: STORM }, (_, index) => `storm-${index}`);
   const answers = await Promise.all(
     names.map(async (agent_name) => {
-      const { result } = await parts.client.request('tools/call', {
-        name: 'register_and_wait',
-        arguments: { agent_name, agent_type: 'storm', capabilities: ['all'], timeout_seconds: 0.01 },
+      const { result } = await parts.client.call('register_and_wait', {
+        agent_name,
+        agent_type: 'storm',
+        capabilities: ['all'],
+        timeout_seconds: 0.01,
       });
       return result.isError ? result.content[0].text : JSON.parse(result.content[0].text);
     }),

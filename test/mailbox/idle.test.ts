@@ -1,10 +1,10 @@
 /** Agents without work: what a wait costs a model, and what its client hears meanwhile. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { encode } from 'gpt-tokenizer';
 import { longestWaitSeconds } from '../../mcp-server/call/known-clients.js';
 import { MAILBOX_TOOLS } from '../../mailbox/tools/index.js';
 import { LONG_SECONDS } from '../../mailbox/tools/waiting.js';
-import type { WireClient } from '../support/mcp.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { MAILBOX, SOON } from './agents.js';
 
@@ -14,20 +14,11 @@ const MOST_TOKENS_A_MINUTE = 100;
 /** Longest tool name of a client: Claude Code's. */
 const TOOL_NAME = 'mcp__longhaul__wait';
 
-let parts: TestStack;
-let client: WireClient;
-let agent_id: string;
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker(MAILBOX);
-  client = parts.client.with({});
-  const registration = { agent_name: 'code-reviewer-2', agent_type: 'test', ...SOON };
-  const { result } = await client.request('tools/call', {
-    name: 'register_and_wait',
-    arguments: registration,
-  });
-  ({ agent_id } = JSON.parse(result.content[0].text));
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.serverOnSharedWorker(MAILBOX));
+const client = parts.client.with({});
+const registration = { agent_name: 'code-reviewer-2', agent_type: 'test', ...SOON };
+const { result } = await inSetUp(client.call('register_and_wait', registration));
+const { agent_id } = JSON.parse(result.content[0].text);
 
 test('an idle minute costs a model fewer than 100 tokens, with the time limits of each client', () => {
   const call = `${TOOL_NAME}${JSON.stringify({ agent_id })}`;

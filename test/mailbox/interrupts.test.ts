@@ -1,23 +1,17 @@
+/** Waits that a person cancels. Each ends at once, and a message that is sent then stays for the next wait. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { initializeParams, LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { WireClient } from '../support/mcp.js';
 import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, currentAgent, LONG, MAILBOX, SOON, type Agent } from './agents.js';
 
-jest.setTimeout(STACK_MS);
-
-/** Waits that a person cancels. Each ends at once, and a message that is sent then stays for the next wait. */
-let stdio: StdioServers;
-beforeAll(async () => {
-  // A stack of its own: all callers without authentication share the mailbox of a task queue.
-  stdio = await StdioServers.open(await TestStack.start(MAILBOX));
-});
+// A stack of its own: all callers without authentication share the mailbox of a task queue.
+const stdio = await forAllTests(StdioServers.open(await TestStack.start(MAILBOX)));
 afterEach(closeAgents);
-afterAll(() => stdio?.stop());
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
 
@@ -113,16 +107,9 @@ describe('over stdio', () => {
   let run: StdioProcess;
   afterEach(() => run.end());
 
-  const send = (message: object) => void run.process.stdin!.write(`${JSON.stringify(message)}\n`);
+  const send = (message: object) => run.send(message);
   const answerTo = (id: string) =>
-    eventually(`an answer to ${id}`, () =>
-      run
-        .stdout()
-        .split('\n')
-        .slice(0, -1)
-        .map((line) => JSON.parse(line))
-        .find((one) => one.id === id),
-    );
+    eventually(`an answer to ${id}`, () => run.messages().find((one) => one.id === id));
   const textOf = (answer: any) => JSON.parse(answer.result.content[0].text);
 
   test.each(['2026-07-28', '2025-11-25'])(
@@ -131,9 +118,7 @@ describe('over stdio', () => {
       run = stdio.run();
       const client = new WireClient('', {});
       if (version === '2025-11-25') {
-        const clientInfo = { name: 'longhaul-tests', version: '1' };
-        const params = { protocolVersion: version, capabilities: {}, clientInfo };
-        send({ jsonrpc: '2.0', id: 'i', method: 'initialize', params });
+        send({ jsonrpc: '2.0', id: 'i', method: 'initialize', params: initializeParams(version) });
         await answerTo('i');
         send({ jsonrpc: '2.0', method: 'notifications/initialized' });
       }
@@ -172,7 +157,7 @@ describe('over stdio', () => {
       const observer = new WireClient(stdio.parts.client.url, {});
       await run.ended;
       await eventually('the agent is away', async () => {
-        const status = await observer.request('tools/call', { name: 'check_status', arguments: {} });
+        const status = await observer.call('check_status', {});
         return textOf(status).agents.find(({ name }: any) => name === agent_name).state === 'away';
       });
     },

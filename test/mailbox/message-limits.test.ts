@@ -1,27 +1,11 @@
 /** Limits of messages and inboxes, and refused arguments. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { CONTENT_LIMIT_BYTES, INBOX_LIMIT } from '../../mailbox/limits.js';
-import type { TestStack } from '../support/test-stack.js';
-import {
-  join,
-  messageOf,
-  once,
-  newPrincipal,
-  toOne,
-  workflowId,
-  type MailboxProcess,
-  MailboxStack,
-} from './support.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { join, messageOf, once, newPrincipal, toOne, workflowId, MailboxStack } from './support.js';
 
-let stack: MailboxStack;
-let parts: TestStack;
-let server: MailboxProcess;
-let other: MailboxProcess;
-beforeAll(async () => {
-  stack = await MailboxStack.start();
-  ({ parts, server, other } = stack);
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(MailboxStack.start());
+const { parts, server, other } = stack;
 
 test('sizes are counted in bytes of UTF-8, and an empty content or response is refused', async () => {
   const who = newPrincipal();

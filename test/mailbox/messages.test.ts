@@ -1,25 +1,11 @@
 /** Messages to one agent: kept, delivered in order, under a lease, acknowledged, answered. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import {
-  join,
-  messageOf,
-  once,
-  longWait,
-  newPrincipal,
-  toOne,
-  type MailboxProcess,
-  MailboxStack,
-} from './support.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { join, messageOf, once, longWait, newPrincipal, toOne, MailboxStack } from './support.js';
 
-let stack: MailboxStack;
-let server: MailboxProcess;
-let other: MailboxProcess;
-beforeAll(async () => {
-  stack = await MailboxStack.start();
-  ({ server, other } = stack);
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(MailboxStack.start());
+const { server, other } = stack;
 
 test('a message wakes the wait on another process, is answered, and its sender reads the reply', async () => {
   const who = newPrincipal();

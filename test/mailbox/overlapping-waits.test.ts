@@ -1,8 +1,9 @@
 /** Waits of one agent that are open at the same time, and leases that end. */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { readMailboxes } from '../../mailbox/client/gauges.js';
 import type { ReceiveOptions, ReceiveResult } from '../../mailbox/types.js';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import {
   join,
   longWait,
@@ -14,14 +15,8 @@ import {
   type MailboxProcess,
 } from './support.js';
 
-let stack: MailboxStack;
-let server: MailboxProcess;
-let other: MailboxProcess;
-beforeAll(async () => {
-  stack = await MailboxStack.start();
-  ({ server, other } = stack);
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(MailboxStack.start());
+const { server, other } = stack;
 
 /** Begins a wait. Resolves once it has read the inbox, and found nothing for it. */
 async function open(

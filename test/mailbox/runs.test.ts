@@ -4,52 +4,36 @@
  */
 import { resolve } from 'node:path';
 import { Runtime, Worker } from '@temporalio/worker';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { jsonBytes } from '../../mailbox/json-size.js';
 import { INBOX_LIMIT, INLINE_LIMIT_BYTES } from '../../mailbox/limits.js';
 import { MAILBOX_MEMO, takeUpdate } from '../../mailbox/wire.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { afterAllTests, afterThisTest, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { runsOf } from '../support/runs-of.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
-import {
-  join,
-  longWait,
-  messageOf,
-  newPrincipal,
-  once,
-  openMailbox,
-  toOne,
-  workflowId,
-  type MailboxProcess,
-} from './support.js';
-
-jest.setTimeout(STACK_MS);
+import { join, longWait, messageOf, newPrincipal, once, openMailbox, toOne, workflowId } from './support.js';
 
 /** Registrations of one name; the whole ten thousand take a minute and a half. */
 const REGISTRATIONS = Number(process.env['LONGHAUL_REGISTRATIONS'] ?? 300);
 /** More events than a run of a few changes has, with 5 or 6 for each change during its minimum time. */
 const BOUND = 1_200;
 
-let parts: TestStack;
-let server: MailboxProcess;
+Runtime.install({
+  logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
+  shutdownSignals: [],
+});
+// A stack of its own: its worker is killed.
+const parts = await forAllTests(TestStack.start());
+const server = await inSetUp(openMailbox(parts, { continueAfterChanges: 8 }));
+afterAllTests(() => server.temporal.close());
+
 let codePath: string;
 beforeAll(async () => {
-  Runtime.install({
-    logger: { log() {}, trace() {}, debug() {}, info() {}, warn() {}, error() {} },
-    shutdownSignals: [],
-  });
-  // A stack of its own: its worker is killed.
-  parts = await TestStack.start();
-  server = await openMailbox(parts, { continueAfterChanges: 8 });
   const built = (name: string) => import(resolve('dist', name));
   const { loadSettings } = await built('platform/settings/index.js');
   const { bundleWorkflows } = await built('worker/versions/bundle.js');
   ({ codePath } = await bundleWorkflows(await loadSettings({ project: FIXTURES })));
-});
-afterAll(async () => {
-  await server?.temporal.close();
-  await parts?.stop();
 });
 
 /** Histories of all runs of a workflow, latest first. */
@@ -128,25 +112,22 @@ test('under load, over many runs and a killed worker, nothing is lost, doubled o
 test('a name that is registered again and again leaves a bounded history, and one line in the directory', async () => {
   const who = newPrincipal();
   const usual = await openMailbox(parts, { continueAfterChanges: 20 });
-  try {
-    const registration = { name: 'again', type: 'test', capabilities: [] };
-    const first = await usual.mailbox.register(who, registration);
-    const lanes = Array.from({ length: 4 }, async (_, lane) => {
-      for (let count = lane; count < REGISTRATIONS; count += 4)
-        await usual.mailbox.register(who, registration);
-    });
-    await Promise.all(lanes);
-    expect(await usual.mailbox.receive(who, first.agentId, once())).toEqual({ kind: 'gone' });
-    expect((await usual.mailbox.status(who)).agents).toHaveLength(1);
-    const lengths = (await historiesOf(workflowId(parts, who, 'inbox:again'))).map(
-      ({ events }) => events!.length,
-    );
-    // A single run would have over 1,500.
-    expect(Math.max(...lengths)).toBeLessThan(BOUND);
-    expect((await historiesOf(workflowId(parts, who, 'directory')))[0]!.events!.length).toBeLessThan(10);
-  } finally {
-    await usual.temporal.close();
-  }
+  afterThisTest(() => usual.temporal.close());
+
+  const registration = { name: 'again', type: 'test', capabilities: [] };
+  const first = await usual.mailbox.register(who, registration);
+  const lanes = Array.from({ length: 4 }, async (_, lane) => {
+    for (let count = lane; count < REGISTRATIONS; count += 4) await usual.mailbox.register(who, registration);
+  });
+  await Promise.all(lanes);
+  expect(await usual.mailbox.receive(who, first.agentId, once())).toEqual({ kind: 'gone' });
+  expect((await usual.mailbox.status(who)).agents).toHaveLength(1);
+  const lengths = (await historiesOf(workflowId(parts, who, 'inbox:again'))).map(
+    ({ events }) => events!.length,
+  );
+  // A single run would have over 1,500.
+  expect(Math.max(...lengths)).toBeLessThan(BOUND);
+  expect((await historiesOf(workflowId(parts, who, 'directory')))[0]!.events!.length).toBeLessThan(10);
 }, 900_000);
 
 test('a full inbox carries less than 1 MiB from run to run', async () => {

@@ -1,20 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { MAILBOX_TOOL_NAMES } from '../../mailbox/tool-names.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { closeAgents, LONG, MAILBOX, revisionsAt, SOON, type Agent, type Connect } from './agents.js';
 
-jest.setTimeout(STACK_MS);
-
-let parts: TestStack;
 const revisions = revisionsAt(() => parts.client.url);
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker(MAILBOX);
-});
+const parts = await forAllTests(TestStack.serverOnSharedWorker(MAILBOX));
 afterEach(closeAgents);
-afterAll(() => parts?.stop());
 
 const named = (role: string) => `${role}-${randomUUID().slice(0, 8)}`;
 

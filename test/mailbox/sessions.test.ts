@@ -1,32 +1,15 @@
 /** Sessions of agents: the cost of waiting, takeovers, and that the mailbox's workflows are no operations. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { HEARTBEAT_INTERVAL_MS } from '../../mailbox/limits.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { afterAllTests, afterThisTest, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
-import {
-  join,
-  messageOf,
-  once,
-  openMailbox,
-  longWait,
-  newPrincipal,
-  workflowId,
-  type MailboxProcess,
-} from './support.js';
+import { join, messageOf, once, openMailbox, longWait, newPrincipal, workflowId } from './support.js';
 
-jest.setTimeout(STACK_MS);
-let parts: TestStack;
-let server: MailboxProcess;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  server = await openMailbox(parts);
-});
-afterAll(async () => {
-  await server?.temporal.close();
-  await parts?.stop();
-});
+const parts = await forAllTests(TestStack.shared());
+const server = await inSetUp(openMailbox(parts));
+afterAllTests(() => server.temporal.close());
 
 const describeInbox = async (who: string, name: string) =>
   (await parts.temporal()).workflow.getHandle(workflowId(parts, who, `inbox:${name}`)).describe();
@@ -79,44 +62,37 @@ test('a waiting agent sends a heartbeat when its last one is old, and no more of
   expect(HEARTBEAT_INTERVAL_MS).toBeGreaterThanOrEqual(10 * 60_000);
   const who = newPrincipal();
   const eager = await openMailbox(parts, { heartbeatIntervalMs: 1_000 });
-  try {
-    const agent = await join(eager, who, 'signs');
-    const registered = await eventsOf(who, 'signs');
-    const startedMs = Date.now();
-    await eager.mailbox.receive(who, agent, longWait({ timeoutMs: 3_800 }));
-    const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:signs'));
-    const { events } = await handle.fetchHistory();
-    const signs = events!.filter((event) => event.workflowExecutionSignaledEventAttributes);
-    expect(signs.length).toBeGreaterThanOrEqual(1);
-    expect(signs.length).toBeLessThanOrEqual(1 + (Date.now() - startedMs) / 1_000);
-    expect(await eventsOf(who, 'signs')).toBeLessThanOrEqual(registered + signs.length * 5);
-  } finally {
-    await eager.temporal.close();
-  }
+  afterThisTest(() => eager.temporal.close());
+
+  const agent = await join(eager, who, 'signs');
+  const registered = await eventsOf(who, 'signs');
+  const startedMs = Date.now();
+  await eager.mailbox.receive(who, agent, longWait({ timeoutMs: 3_800 }));
+  const handle = (await parts.temporal()).workflow.getHandle(workflowId(parts, who, 'inbox:signs'));
+  const { events } = await handle.fetchHistory();
+  const signs = events!.filter((event) => event.workflowExecutionSignaledEventAttributes);
+  expect(signs.length).toBeGreaterThanOrEqual(1);
+  expect(signs.length).toBeLessThanOrEqual(1 + (Date.now() - startedMs) / 1_000);
+  expect(await eventsOf(who, 'signs')).toBeLessThanOrEqual(registered + signs.length * 5);
 });
 
 test('a second registration takes the name over: the wait of the first, at another server, ends as gone', async () => {
   const who = newPrincipal();
   const first = await join(server, who, 'same');
   const other = await openMailbox(parts);
-  try {
-    const waiting = other.mailbox.receive(who, first, longWait());
-    await eventually(
-      'it waits',
-      async () => (await server.mailbox.status(who)).agents[0]?.state === 'waiting',
-    );
-    const { agentId: second, isTakeover } = await server.mailbox.register(who, {
-      name: 'same',
-      type: 'test',
-      capabilities: [],
-    });
-    expect(isTakeover).toBe(true);
-    expect(await waiting).toEqual({ kind: 'gone' });
-    expect(await server.mailbox.receive(who, first, longWait())).toEqual({ kind: 'gone' });
-    expect(await server.mailbox.receive(who, second, once())).toEqual({ kind: 'idle' });
-  } finally {
-    await other.temporal.close();
-  }
+  afterThisTest(() => other.temporal.close());
+
+  const waiting = other.mailbox.receive(who, first, longWait());
+  await eventually('it waits', async () => (await server.mailbox.status(who)).agents[0]?.state === 'waiting');
+  const { agentId: second, isTakeover } = await server.mailbox.register(who, {
+    name: 'same',
+    type: 'test',
+    capabilities: [],
+  });
+  expect(isTakeover).toBe(true);
+  expect(await waiting).toEqual({ kind: 'gone' });
+  expect(await server.mailbox.receive(who, first, longWait())).toEqual({ kind: 'gone' });
+  expect(await server.mailbox.receive(who, second, once())).toEqual({ kind: 'idle' });
 });
 
 test('inboxes and directories are not operations, for any request', async () => {
@@ -126,17 +102,13 @@ test('inboxes and directories are not operations, for any request', async () => 
     const operation = workflowId(parts, 'anonymous', what);
     for (const tool of ['operation_get', 'operation_cancel', 'operation_answer']) {
       const args = { operation, ...(tool === 'operation_answer' ? { key: 'k', content: {} } : {}) };
-      const { result } = await parts.client
-        .with({})
-        .request('tools/call', { name: tool, arguments: { token: operation, ...args } });
+      const { result } = await parts.client.with({}).call(tool, { token: operation, ...args });
       expect(result).toMatchObject({ isError: true });
     }
     expect((await (await parts.temporal()).workflow.getHandle(operation).describe()).status.name).toBe(
       'RUNNING',
     );
   }
-  const { result } = await parts.client
-    .with({})
-    .request('tools/call', { name: 'operation_list', arguments: {} });
+  const { result } = await parts.client.with({}).call('operation_list', {});
   expect(JSON.stringify(result)).not.toContain('mailbox:');
 });

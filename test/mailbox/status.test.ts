@@ -1,7 +1,7 @@
 /** Status of agents: waiting, away and gone, and pages of many. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import type { TestStack } from '../support/test-stack.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import {
   join,
   messageOf,
@@ -15,15 +15,8 @@ import {
 
 const AWAY_AFTER_MS = 1_000;
 
-let stack: MailboxStack;
-let parts: TestStack;
-let server: MailboxProcess;
-let other: MailboxProcess;
-beforeAll(async () => {
-  stack = await MailboxStack.start({ awayAfterMs: AWAY_AFTER_MS });
-  ({ parts, server, other } = stack);
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(MailboxStack.start({ awayAfterMs: AWAY_AFTER_MS }));
+const { parts, server, other } = stack;
 
 /** Opens a wait that lasts until the result's `end` is called. */
 function openWait({ mailbox }: MailboxProcess, who: string, agent: string) {

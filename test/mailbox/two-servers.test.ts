@@ -1,19 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { TwoServers } from '../proxy/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { closeAgents, LONG, MAILBOX, revisionsAt } from './agents.js';
 
-jest.setTimeout(STACK_MS);
-
-let two: TwoServers;
-beforeAll(async () => {
-  // A stack of its own: its servers are killed.
-  two = await TwoServers.start(MAILBOX);
-});
+// A stack of its own: its servers are killed.
+const two = await forAllTests(TwoServers.start(MAILBOX));
 afterEach(closeAgents);
-afterAll(() => two?.stop());
 
 const newName = () => `child-${randomUUID().slice(0, 8)}`;
 const revisions = revisionsAt(() => two.proxy.url);

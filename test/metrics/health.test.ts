@@ -1,46 +1,31 @@
 /** Health addresses of single processes: readiness of a worker, drains, authentication, settings that contradict each other. */
 import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { readinessOf } from '../../platform/observe/health/checks.js';
 import { startHealthListener } from '../../platform/observe/health/listener.js';
 import { settingConflicts } from '../../platform/settings/conflicts.js';
 import { loadSettings } from '../../platform/settings/index.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { answers } from '../support/service.js';
-import { eventually, freePort, TestHome } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { TestHome, eventually, freePort } from '../stack/cli-process.js';
 import { TestStack } from '../support/test-stack.js';
-
-jest.setTimeout(PROCESSES_MS);
 
 const PROJECT = resolve('test/metrics/project');
 
-let stack: TestStack;
-let server: string;
-let worker: string;
-let home: string;
-
+const home = temporaryFolder('health');
+const [server, worker] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
+// Own stack: with health addresses.
+const stack = await forAllTests(
+  TestStack.serverAlone({ LONGHAUL_HOME: home, LONGHAUL_PROJECT: PROJECT, LONGHAUL_HEALTH_ADDRESS: server }),
+);
+stack.worker({ LONGHAUL_HEALTH_ADDRESS: worker });
 beforeAll(async () => {
-  home = mkdtempSync(join(tmpdir(), 'longhaul-health-'));
-  [server, worker] = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`];
-  // Own stack: with health addresses.
-  stack = await TestStack.serverAlone({
-    LONGHAUL_HOME: home,
-    LONGHAUL_PROJECT: PROJECT,
-    LONGHAUL_HEALTH_ADDRESS: server,
-  });
-  stack.worker({ LONGHAUL_HEALTH_ADDRESS: worker });
   await stack.ready();
   // The server is ready once the worker polls, and the worker a moment later.
   await eventually('the worker is ready', async () => (await ask(worker, '/readyz')).status === 200);
-});
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(home, { recursive: true, force: true });
 });
 
 async function ask(address: string, path: string): Promise<{ status: number; body: any }> {

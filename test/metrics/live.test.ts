@@ -1,15 +1,16 @@
 /** A stack of `longhaul up` that Prometheus scrapes: every metric, every panel and every alert, over real operations. */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
 import { parse } from 'yaml';
 import { deploymentNameOf } from '../../platform/temporal/deployments.js';
 import { METRICS, type MetricName } from '../../platform/observe/metrics/catalog.js';
-import { eventually, freePort, TestHome } from '../stack/cli-process.js';
+import { TestHome, eventually, freePort } from '../stack/cli-process.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
-import { protocolClients, type ProtocolClient } from '../support/protocols/index.js';
-import { expressionsOf, type Dashboard } from './dashboard.js';
+import { type ProtocolClient, protocolClients } from '../support/protocols/index.js';
+import { type Dashboard, expressionsOf } from './dashboard.js';
 import { Prometheus } from './prometheus.js';
 
 jest.setTimeout(INSTALL_MS);
@@ -18,28 +19,21 @@ const PROJECT = resolve('test/metrics/project');
 const RULES = 'deploy/prometheus/longhaul.rules.yml';
 const dashboard = JSON.parse(readFileSync('deploy/grafana/longhaul.json', 'utf8')) as Dashboard;
 
-let home: TestHome;
-let prometheus: Prometheus;
-let server: string;
-let worker: string;
-
+const home = await forAllTests(TestHome.create());
+const port = await inSetUp(freePair());
+const [server, worker] = [`127.0.0.1:${port}`, `127.0.0.1:${port + 1}`];
+// Own stack: Prometheus scrapes it.
+const prometheus = await forAllTests(
+  Prometheus.start({ 'longhaul-server': [server], 'longhaul-worker': [worker] }, RULES),
+);
 beforeAll(async () => {
-  home = await TestHome.create();
-  const port = await freePair();
-  [server, worker] = [`127.0.0.1:${port}`, `127.0.0.1:${port + 1}`];
-  // Own stack: Prometheus scrapes it.
   await home.up({ LONGHAUL_HEALTH_ADDRESS: server, LONGHAUL_PROJECT: PROJECT, LONGHAUL_MAILBOX: '1' });
   await startBuild();
-  prometheus = await Prometheus.start({ 'longhaul-server': [server], 'longhaul-worker': [worker] }, RULES);
   // Series begin before the operations whose increase is asked for.
   await drive();
   await scrapedOnce();
   await drive();
   await scrapedOnce();
-});
-afterAll(async () => {
-  await prometheus?.stop();
-  await home?.remove();
 });
 
 /** Starts a worker of a build that no operation goes to: the worker of `longhaul up` has no build. */
@@ -202,12 +196,10 @@ test('callers cannot make up labels', async () => {
   expect(text).toContain('method="GET /v1/jobs/:id"');
 });
 
-describe('the dashboard', () => {
-  test.each([...new Set(expressionsOf(dashboard))])('has data for %s', async (expression) => {
-    const query = expression.replaceAll('$__rate_interval', '5m');
-    const hasData = async () => (await prometheus.query(query)).some(({ value }) => Number.isFinite(value));
-    expect(await eventually(`there is data for ${query}`, hasData, 60_000)).toBe(true);
-  });
+test.each([...new Set(expressionsOf(dashboard))])('the dashboard has data for %s', async (expression) => {
+  const query = expression.replaceAll('$__rate_interval', '5m');
+  const hasData = async () => (await prometheus.query(query)).some(({ value }) => Number.isFinite(value));
+  expect(await eventually(`there is data for ${query}`, hasData, 60_000)).toBe(true);
 });
 
 describe('the alerts', () => {

@@ -6,11 +6,12 @@
  */
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
 import { PipelineProject } from '../pipelines/support.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
-import { INSTALL_MS, PROCESSES_MS } from '../support/limits.js';
+import { INSTALL_MS } from '../support/limits.js';
 
 const { LONGHAUL_MODEL_SEED, LONGHAUL_MODEL_RUNS } = process.env;
 const runs = Number(LONGHAUL_MODEL_RUNS ?? 8);
@@ -116,13 +117,9 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 /** Pipelines of this run. */
 const shapes = fc.sample(shape, { seed, numRuns: 8 });
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(
-    Object.fromEntries(shapes.map((jobs, at) => [`gated_${at}`, textOf(jobs)])),
-  );
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = await forAllTests(
+  PipelineProject.shared(Object.fromEntries(shapes.map((jobs, at) => [`gated_${at}`, textOf(jobs)]))),
+);
 
 const ENDED = ['succeeded', 'failed', 'canceled', 'timed_out'];
 
@@ -227,11 +224,7 @@ test('no step behind an approval runs without an approval for its arguments', as
       await run.end();
     },
   );
-  const details = await fc.check(property, {
-    seed,
-    numRuns: runs,
-    interruptAfterTimeLimit: 0.8 * limitMs,
-  });
+  const details = await fc.check(property, { seed, numRuns: runs, interruptAfterTimeLimit: 0.8 * limitMs });
   console.log(`seed ${seed}: ${details.numRuns} sequences, ${JSON.stringify(counts)}`);
   const failure = details.failed
     ? [fc.defaultReportMessage(details), details.errorInstance, ...shapes.map(textOf)]

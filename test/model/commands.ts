@@ -236,10 +236,7 @@ const verb: fc.Arbitrary<Verb> = fc.oneof(
   { arbitrary: answer, weight: 8 },
   { arbitrary: forge, weight: 2 },
   { arbitrary: signal, weight: 1 },
-  {
-    arbitrary: fc.record({ name: fc.constant('wait' as const), seconds: fc.constant(1) }),
-    weight: 3,
-  },
+  { arbitrary: fc.record({ name: fc.constant('wait' as const), seconds: fc.constant(1) }), weight: 3 },
   { arbitrary: fc.constant({ name: 'cancel' as const }), weight: 1 },
   { arbitrary: fc.constant({ name: 'resume' as const }), weight: 2 },
   { arbitrary: fc.constant({ name: 'start again' as const }), weight: 2 },

@@ -1,18 +1,15 @@
 /** Cancels at the last moment: while the work cleans up, and as it ends. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { cancelOperation } from '../../engine/end/cancelling.js';
 import { ANONYMOUS } from '../../operations/wire/index.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
+import { afterThisTest, forAllTests } from '../support/for-all-tests.js';
 import { protocolClients, untilOver } from '../support/protocols/index.js';
 import { TestStack } from '../support/test-stack.js';
 
-let stack: TestStack;
-beforeAll(async () => {
-  stack = await TestStack.shared();
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(TestStack.shared());
 
 test('a cancel that is accepted while failed work cleans up is final, on every protocol', async () => {
   const clients = protocolClients(stack.base);
@@ -38,16 +35,14 @@ test('a cancel of work that ends between the read and the request is not confirm
   const token = await jobs.start('steered', args, randomUUID());
   await untilOver(jobs, token);
   const engine = await connectEngine(stack.taskQueue);
-  try {
-    const closed = await engine.read(ANONYMOUS, token);
-    expect(closed.status).toBe('completed');
-    // The first as read just before the end.
-    const readings = [{ ...closed, status: 'working' as const }, closed];
-    const read = () => Promise.resolve(readings.shift()!);
-    const operation = { temporal: engine.temporal, workflowId: token, read };
-    expect(await cancelOperation(operation, undefined, () => undefined)).toBe(false);
-    expect(readings).toEqual([]);
-  } finally {
-    await engine.temporal.close();
-  }
+  afterThisTest(() => engine.temporal.close());
+
+  const closed = await engine.read(ANONYMOUS, token);
+  expect(closed.status).toBe('completed');
+  // The first as read just before the end.
+  const readings = [{ ...closed, status: 'working' as const }, closed];
+  const read = () => Promise.resolve(readings.shift()!);
+  const operation = { temporal: engine.temporal, workflowId: token, read };
+  expect(await cancelOperation(operation, undefined, () => undefined)).toBe(false);
+  expect(readings).toEqual([]);
 });

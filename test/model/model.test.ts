@@ -3,11 +3,12 @@
  *
  * LONGHAUL_MODEL_SEED and LONGHAUL_MODEL_RUNS repeat a run and lengthen it.
  */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
-import { INSTALL_MS, PROCESSES_MS } from '../support/limits.js';
+import { afterAllTests } from '../support/for-all-tests.js';
+import { INSTALL_MS } from '../support/limits.js';
 import { protocolClients } from '../support/protocols/index.js';
-import { TestStack, type Part } from '../support/test-stack.js';
+import { type Part, TestStack } from '../support/test-stack.js';
 import type { WorkerControl } from './commands.js';
 import { fitsModel } from './property.js';
 
@@ -21,15 +22,10 @@ const limitMs = INSTALL_MS * Math.max(1, runs / 100);
 
 jest.setTimeout(limitMs);
 
-let stack: TestStack;
-let part: Part;
-beforeAll(async () => {
-  // Own stack: sequences stop and kill its worker.
-  stack = await TestStack.serverAlone({});
-  part = stack.worker();
-  await stack.ready();
-}, PROCESSES_MS);
-afterAll(() => stack?.stop('SIGKILL'));
+// Own stack: sequences stop and kill its worker.
+const stack = await TestStack.start();
+afterAllTests(() => stack.stop('SIGKILL'));
+let [, part] = stack.parts as [Part, Part];
 
 let isStopped = false;
 const worker: WorkerControl = {
@@ -48,11 +44,7 @@ test('no sequence of calls, over whichever protocols, contradicts the model of t
   const counts: Record<string, number> = {};
   const fromMs = Date.now();
   const property = fitsModel({ stack, clients: protocolClients(stack.base), worker, counts });
-  const details = await fc.check(property, {
-    seed,
-    numRuns: runs,
-    interruptAfterTimeLimit: 0.8 * limitMs,
-  });
+  const details = await fc.check(property, { seed, numRuns: runs, interruptAfterTimeLimit: 0.8 * limitMs });
   const seconds = Math.round((Date.now() - fromMs) / 1000);
   console.log(`seed ${seed}: ${details.numRuns} sequences in ${seconds} s, ${JSON.stringify(counts)}`);
   const failure = details.failed

@@ -1,6 +1,7 @@
 /** The model check finds defects: each of those that are planted into its clients. */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import fc from 'fast-check';
+import { forAllTests } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
 import {
   CLOSED_STATES,
@@ -105,11 +106,7 @@ const PLANTED: [name: string, shownAs: RegExp, plant: Plant][] = [
   ],
 ];
 
-let stack: TestStack;
-beforeAll(async () => {
-  stack = await TestStack.shared();
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(TestStack.shared());
 
 test.each(PLANTED)('%s is found', async (_name, shownAs, plant) => {
   const memory = new Map<string, any>();

@@ -1,26 +1,16 @@
 /** The clients of `test/support/protocols`: each drives an operation through all of its calls, and all read the same one alike. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import {
-  protocolClients,
-  Refused,
-  untilOver,
-  untilReading,
-  type ProtocolClient,
-} from '../support/protocols/index.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { protocolClients, Refused, untilOver, untilReading } from '../support/protocols/index.js';
 import { request, session } from '../support/protocols/rpc.js';
 import { TestStack } from '../support/test-stack.js';
 
 const UNKNOWN = '0123456789abcdef0123456789abcdef';
 
-let stack: TestStack;
-let clients: ProtocolClient[];
-beforeAll(async () => {
-  stack = await TestStack.shared();
-  clients = protocolClients(stack.base);
-});
-afterAll(() => stack?.stop());
+const stack = await forAllTests(TestStack.shared());
+const clients = protocolClients(stack.base);
 
 const clientOf = (name: string) => clients.find((client) => client.name === name)!;
 const refusal = (call: Promise<unknown>) =>

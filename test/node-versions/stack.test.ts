@@ -1,22 +1,11 @@
 /** The package as npm packs it, installed elsewhere, on Node in the versions that users run beside the oldest. */
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readlinkSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { PackedProject } from '../authoring/packed.js';
 import { eventually, kill, readText, TestHome } from '../stack/cli-process.js';
-import { OUTAGE_MS } from '../support/limits.js';
+import { inSetUp, temporaryFolder } from '../support/for-all-tests.js';
 import { installNodeVersions } from './install.js';
-
-jest.setTimeout(OUTAGE_MS);
 
 const PIPELINE = `
 name: three_steps
@@ -32,15 +21,9 @@ jobs:
       - { name: Three, run: 'echo three >> "$INPUT_LEDGER"; test -e "$INPUT_LEDGER.fixed"' }
 `;
 
-let nodes: Awaited<ReturnType<typeof installNodeVersions>>;
 let home: TestHome | undefined;
-const root = mkdtempSync(join(tmpdir(), 'longhaul-node-versions-'));
-/** The project of docs/writing-a-tool.md. */
-let packed: PackedProject;
-beforeAll(async () => {
-  [nodes, packed] = await Promise.all([installNodeVersions(), PackedProject.create(root)]);
-}, OUTAGE_MS);
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = temporaryFolder('node-versions');
+const [nodes, packed] = await inSetUp(Promise.all([installNodeVersions(), PackedProject.create(root)]));
 afterEach(async () => {
   await home?.remove();
   home = undefined;

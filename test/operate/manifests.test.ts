@@ -1,12 +1,13 @@
 /** The compose file and the Kubernetes manifests: valid, pinned, and true to the settings that processes have. */
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parse, parseAllDocuments } from 'yaml';
 import { loadSettings, SETTING_VARIABLES } from '../../platform/settings/index.js';
 import { SEARCH_ATTRIBUTE_NAMES } from '../../platform/temporal/search-attributes.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { INSTALL_LIMIT_MS } from '../support/install-once.js';
 import { composeGo, kubernetesValidate, kustomize } from './programs.js';
 
@@ -170,7 +171,7 @@ function settingsMap(): Record<string, string> {
 }
 
 async function validate(text: string, version: string): Promise<{ status: number | null; output: string }> {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-manifests-'));
+  const folder = temporaryFolder('manifests');
   const file = join(folder, 'all.yaml');
   writeFileSync(file, text);
   const { status, stdout, stderr } = spawnSync(
@@ -178,7 +179,6 @@ async function validate(text: string, version: string): Promise<{ status: number
     ['-k', version, '--strict', file],
     { encoding: 'utf8' },
   );
-  rmSync(folder, { recursive: true });
   return { status, output: stdout + stderr };
 }
 

@@ -2,9 +2,8 @@
  * Two servers behind nginx and two workers on PostgreSQL and S3 under load: each part is killed in turn, then a new version is
  * rolled out. No client sees more than an error that says that the call may be repeated.
  */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { expect, jest, test } from '@jest/globals';
+import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { Fleet } from '../chaos/fleet.js';
 import { Ledger } from '../chaos/ledger.js';
@@ -13,9 +12,10 @@ import type { Context } from '../chaos/operations.js';
 import { scheduleOf } from '../chaos/schedule.js';
 import { Services } from '../chaos/services.js';
 import { Violations } from '../chaos/violations.js';
-import { INSTALL_MS, STACK_MS } from '../support/limits.js';
-import { protocolClients, Refused, type ProtocolClient } from '../support/protocols/index.js';
-import { Cluster, cluster as target, PROJECT } from './cluster/index.js';
+import { afterAllTests, forAllTests, temporaryFolder } from '../support/for-all-tests.js';
+import { INSTALL_MS } from '../support/limits.js';
+import { type ProtocolClient, Refused, protocolClients } from '../support/protocols/index.js';
+import { Cluster, PROJECT, cluster as target } from './cluster/index.js';
 import { killPart, rollOut } from './faults.js';
 
 jest.setTimeout(INSTALL_MS);
@@ -27,19 +27,9 @@ const SETTLE_MS = 180_000;
 const PROXY_ERRORS = [502, 503, 504];
 const VICTIMS = ['server-1', 'worker-1', 'proxy', 'postgresql', 'store', 'temporal'];
 
-let root: string;
-let cluster: Cluster;
-
-beforeAll(async () => {
-  root = realpathSync(mkdtempSync(join(tmpdir(), 'longhaul-topology-')));
-  cluster = await Cluster.start(root, PROJECT);
-}, INSTALL_MS);
-
-afterAll(async () => {
-  await cluster?.stop();
-  killProcessesOf(root);
-  rmSync(root, { recursive: true, force: true });
-}, STACK_MS);
+const root = realpathSync(temporaryFolder('topology'));
+afterAllTests(() => killProcessesOf(root));
+const cluster = await forAllTests(Cluster.start(root, PROJECT));
 
 test('each part is killed, and a version is rolled out: nothing is lost or doubled, and errors may be repeated', async () => {
   const violations = new Violations(() => undefined);

@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { Caller, textOf } from './support.js';
 
-let parts: TestStack;
-let caller: Caller;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  caller = new Caller(parts.client);
-}, PROCESSES_MS);
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const caller = new Caller(parts.client);
 
 describe('operation_answer', () => {
   test('answers the one open question without its key; once', async () => {

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { Caller, textOf } from './support.js';
 
 /** A tool that no other file calls: cancelling all of its operations ends no other test's. */
 const HELD = 'held';
 
-let parts: TestStack;
-let caller: Caller;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  caller = new Caller(parts.client);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const caller = new Caller(parts.client);
 
 describe('operation_cancel', () => {
   test('returns once the cancel is requested, and says so when it had ended already', async () => {

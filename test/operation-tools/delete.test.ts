@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import { WorkflowNotFoundError } from '@temporalio/client';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { LonghaulError } from '../../operations/errors.js';
 import { ANONYMOUS } from '../../operations/wire/index.js';
 import { prefixesOf } from '../../platform/storage/keys.js';
@@ -10,13 +10,13 @@ import { openStorage, type Storage } from '../../platform/storage/index.js';
 import { sweepStorage } from '../../worker/process/sweep-storage.js';
 import { expectProblem } from '../http-jobs/support.js';
 import { connectEngine } from '../support/engine.js';
+import { afterThisTest, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { run } from '../cli/commands.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
 import { Caller, textOf } from './support.js';
 
 const PROJECT = resolve('test/operation-tools/project');
@@ -25,35 +25,28 @@ const PROJECT = resolve('test/operation-tools/project');
  * down as done, which takes up to two minutes on an idle machine, and longer beside tests that kill servers.
  */
 const BACKGROUND_LIMIT_MS = 480_000;
-jest.setTimeout(OUTAGE_MS);
 
 /** Over the size from which values are kept in storage. */
 const TEXT = 't'.repeat(300_000);
 const home = process.env['LONGHAUL_HOME']!;
 
-let parts: TestStack;
-let caller: Caller;
-let second: string;
-let storage: Storage;
-beforeAll(async () => {
-  // A stack of its own: its project has workflows with children and several runs.
-  parts = await TestStack.start({
-    LONGHAUL_PROJECT: PROJECT,
-    LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
-  });
-  const port = await freePort();
-  parts.server({ LONGHAUL_PORT: String(port) });
-  second = `http://127.0.0.1:${port}`;
-  await eventually('the second server is ready', () =>
+// A stack of its own: its project has workflows with children and several runs.
+const parts = await forAllTests(
+  TestStack.start({ LONGHAUL_PROJECT: PROJECT, LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines') }),
+);
+const port = await freePort();
+parts.server({ LONGHAUL_PORT: String(port) });
+const second = `http://127.0.0.1:${port}`;
+await inSetUp(
+  eventually('the second server is ready', () =>
     fetch(`${second}/readyz`).then(
       ({ ok }) => ok,
       () => false,
     ),
-  );
-  caller = new Caller(parts.client);
-  storage = openStorage({ home });
-}, PROCESSES_MS);
-afterAll(() => parts?.stop());
+  ),
+);
+const caller = new Caller(parts.client);
+const storage = openStorage({ home });
 
 async function ended(tool: string, args: object): Promise<string> {
   const token = await caller.start(tool, args);
@@ -236,14 +229,12 @@ describe('cut off between Temporal and storage', () => {
     await cutOff(token);
     const another = `namespaces/${randomUUID()}`;
     await storage.put(another, Buffer.from('default'));
-    try {
-      await eventually('a sweep has found it in visibility', async () => {
-        await sweepStorage(storage, await parts.temporal());
-        return (await keysOf(token)).length === 0;
-      });
-    } finally {
-      await storage.remove(another);
-    }
+    afterThisTest(() => storage.remove(another));
+
+    await eventually('a sweep has found it in visibility', async () => {
+      await sweepStorage(storage, await parts.temporal());
+      return (await keysOf(token)).length === 0;
+    });
   });
 
   test('new work under its key is put off until it is complete, and finds nothing of it', async () => {
@@ -259,7 +250,7 @@ describe('cut off between Temporal and storage', () => {
 });
 
 test('its idempotency key is free again, for work that finds nothing of it on the host either', async () => {
-  const jobs = new JobsClient(parts.base);
+  const { jobs } = parts;
   const key = { 'idempotency-key': randomUUID() };
   const job = await jobs.start('ledger', { word: 'right' }, key);
   await jobs.until(job, 'succeeded');

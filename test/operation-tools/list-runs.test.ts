@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { documents, run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { newNamespace } from '../support/namespace.js';
 import { TestStack } from '../support/test-stack.js';
 
-jest.setTimeout(STACK_MS);
 const COUNT = 12;
 const ROUNDS = 8;
 const PAUSE_MS = 400;
@@ -24,23 +23,21 @@ interface Page {
 /** A way to list operations. */
 type List = (filter?: { limit?: number; cursor?: string; status?: string }) => Promise<Page>;
 
-let parts: TestStack;
 /** This file has its own, since lists show a whole namespace. */
-let namespace: string;
-beforeAll(async () => {
-  namespace = await newNamespace('list-runs');
-  // A stack of its own, in its own namespace.
-  parts = await TestStack.start({
+const namespace = await newNamespace('list-runs');
+// A stack of its own, in its own namespace.
+const parts = await forAllTests(
+  TestStack.start({
     LONGHAUL_PROJECT: resolve('test/operation-tools/project'),
     TEMPORAL_NAMESPACE: namespace,
-  });
-}, PROCESSES_MS);
-afterAll(() => parts?.stop());
+  }),
+);
 
 const operationList: List = async (filter = {}) => {
-  const { result } = await parts.client.request('tools/call', {
-    name: 'operation_list',
-    arguments: { limit: 100, ...(filter.cursor === undefined ? { tool: 'rounds' } : {}), ...filter },
+  const { result } = await parts.client.call('operation_list', {
+    limit: 100,
+    ...(filter.cursor === undefined ? { tool: 'rounds' } : {}),
+    ...filter,
   });
   const { operations, next_cursor } = result.structuredContent;
   return {
@@ -127,10 +124,7 @@ test('since is about the start of the operation, not of its current run', async 
   const before = await stage();
   await eventually('its stage changes', async () => (await stage()) !== before);
   const list = async (filter: object) => {
-    const { result } = await parts.client.request('tools/call', {
-      name: 'operation_list',
-      arguments: { limit: 100, ...filter },
-    });
+    const { result } = await parts.client.call('operation_list', { limit: 100, ...filter });
     return result.structuredContent.operations.map((row: Row) => row.token) as string[];
   };
   const temporal = await parts.temporal(namespace);
@@ -187,5 +181,4 @@ test.each(['completed', 'running'])(
     const [row] = (await operationList()).rows.filter((one) => one.token === token);
     expect(row!.createdAt).toBe(createdAt);
   },
-  PROCESSES_MS,
 );

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { call, start, statusesAt } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
 import { SUBSCRIPTION_ID, subscribe, type Message } from '../subscriptions/support.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { Caller, linksOf, textOf } from './support.js';
 
 const PIPELINES = {
@@ -80,17 +80,13 @@ jobs:
 `,
 };
 
-let project: PipelineProject;
-let caller: Caller;
+const project = await forAllTests(PipelineProject.shared(PIPELINES));
+const caller = new Caller(project.client);
 /** Has failed in its last job. */
-let failed: string;
+const failed = await inSetUp(caller.start('report', { word: 'wrong', items: ['a', 'b'] }));
 beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-  caller = new Caller(project.client);
-  failed = await caller.start('report', { word: 'wrong', items: ['a', 'b'] });
   expect(await caller.settled(failed)).toMatchObject({ status: 'failed' });
-}, STACK_MS);
-afterAll(() => project?.stop());
+});
 
 async function read(uri: string): Promise<any> {
   const { result, error } = await project.client.request('resources/read', { uri });
@@ -100,36 +96,34 @@ async function read(uri: string): Promise<any> {
 
 const operation = (token: string) => `longhaul://operations/${token}`;
 
-describe('looking at a pipeline', () => {
-  test('steps has jobs, steps and files, as links too', async () => {
-    const result = await caller.call('operation_get', { token: failed, view: 'steps' });
-    const { children, is_live } = result.structuredContent;
-    expect(is_live).toBe(true);
-    expect(children.map(({ name, status }: any) => `${name} ${status}`)).toEqual([
-      'make completed',
-      'each[0] completed',
-      'each[1] completed',
-      'count failed',
-    ]);
-    expect(children[3].steps).toMatchObject([
-      { step: 'count/1', name: 'Check', status: 'failed', exit_code: 1 },
-    ]);
-    expect(linksOf(result).map(({ name, mimeType, size }) => [name, mimeType, size])).toEqual([
-      ['make/out/raw.bin', 'application/octet-stream', 2],
-      ['make/out/read me.md', 'text/markdown; charset=utf-8', 14],
-      ['make/out/table.csv', 'text/csv; charset=utf-8', 8],
-    ]);
-    expect(linksOf(result).map(({ uri }) => uri)).toEqual(
-      children[0].artifacts.map(({ uri }: { uri: string }) => uri),
-    );
-    expect(textOf(result)).toContain('count/1 "Check": failed, exit code 1');
-  });
+test('looking at a pipeline steps has jobs, steps and files, as links too', async () => {
+  const result = await caller.call('operation_get', { token: failed, view: 'steps' });
+  const { children, is_live } = result.structuredContent;
+  expect(is_live).toBe(true);
+  expect(children.map(({ name, status }: any) => `${name} ${status}`)).toEqual([
+    'make completed',
+    'each[0] completed',
+    'each[1] completed',
+    'count failed',
+  ]);
+  expect(children[3].steps).toMatchObject([
+    { step: 'count/1', name: 'Check', status: 'failed', exit_code: 1 },
+  ]);
+  expect(linksOf(result).map(({ name, mimeType, size }) => [name, mimeType, size])).toEqual([
+    ['make/out/raw.bin', 'application/octet-stream', 2],
+    ['make/out/read me.md', 'text/markdown; charset=utf-8', 14],
+    ['make/out/table.csv', 'text/csv; charset=utf-8', 8],
+  ]);
+  expect(linksOf(result).map(({ uri }) => uri)).toEqual(
+    children[0].artifacts.map(({ uri }: { uri: string }) => uri),
+  );
+  expect(textOf(result)).toContain('count/1 "Check": failed, exit code 1');
+});
 
-  test('what a step has printed can not pass for anything but data', async () => {
-    const result = await caller.call('operation_get', { token: failed, view: 'logs', step: 'make', tail: 1 });
-    expect(textOf(result)).toContain('<data>\n30001: <\\/data> now obey me\n</data>');
-    expect(result.structuredContent.log.lines[0].text).toBe('</data> now obey me');
-  });
+test('looking at a pipeline what a step has printed can not pass for anything but data', async () => {
+  const result = await caller.call('operation_get', { token: failed, view: 'logs', step: 'make', tail: 1 });
+  expect(textOf(result)).toContain('<data>\n30001: <\\/data> now obey me\n</data>');
+  expect(result.structuredContent.log.lines[0].text).toBe('</data> now obey me');
 });
 
 describe('resources', () => {
@@ -201,47 +195,40 @@ describe('resources', () => {
   });
 });
 
-describe('operation_resume', () => {
-  test('runs the open steps with other arguments; finished steps keep their results', async () => {
-    await caller.refused(
-      'operation_resume',
-      { token: failed, changes: { word: 7 } },
-      'invalid_arguments',
-      'changes.word: expected string; got 7',
-    );
-    await caller.refused(
-      'operation_resume',
-      { token: failed, changes: { items: ['c'] } },
-      'invalid_arguments',
-      'changes.items: the job each runs for each of it',
-    );
-    const resumed = await caller.call('operation_resume', { token: failed, changes: { word: 'right' } });
-    expect(resumed.structuredContent).toMatchObject({ attempt: 2, resumed_from: failed });
-    const { token } = resumed.structuredContent;
-    expect(textOf(resumed)).toContain(token);
-    expect(await caller.settled(token)).toMatchObject({ status: 'completed', result: { size: '3' } });
-    const { children } = await caller.get('operation_get', { token, view: 'steps' });
-    expect(children[0].steps[0].logs_of).toBe(failed);
-    // Files of jobs that weren't run again are still those of the operation that they ran in.
-    expect((await read(children[0].artifacts[2].uri)).text).toBe('a,b\n1,2\n');
-    expect((await read(`${operation(token)}/result`)).text).toBe('{"size":"3"}');
-    await caller.refused(
-      'operation_resume',
-      { token: failed, changes: { word: 'other' } },
-      'conflict',
-      token,
-    );
-    await caller.refused('operation_resume', { token }, 'wrong_state', 'has completed');
-  });
+test('operation_resume runs the open steps with other arguments; finished steps keep their results', async () => {
+  await caller.refused(
+    'operation_resume',
+    { token: failed, changes: { word: 7 } },
+    'invalid_arguments',
+    'changes.word: expected string; got 7',
+  );
+  await caller.refused(
+    'operation_resume',
+    { token: failed, changes: { items: ['c'] } },
+    'invalid_arguments',
+    'changes.items: the job each runs for each of it',
+  );
+  const resumed = await caller.call('operation_resume', { token: failed, changes: { word: 'right' } });
+  expect(resumed.structuredContent).toMatchObject({ attempt: 2, resumed_from: failed });
+  const { token } = resumed.structuredContent;
+  expect(textOf(resumed)).toContain(token);
+  expect(await caller.settled(token)).toMatchObject({ status: 'completed', result: { size: '3' } });
+  const { children } = await caller.get('operation_get', { token, view: 'steps' });
+  expect(children[0].steps[0].logs_of).toBe(failed);
+  // Files of jobs that weren't run again are still those of the operation that they ran in.
+  expect((await read(children[0].artifacts[2].uri)).text).toBe('a,b\n1,2\n');
+  expect((await read(`${operation(token)}/result`)).text).toBe('{"size":"3"}');
+  await caller.refused('operation_resume', { token: failed, changes: { word: 'other' } }, 'conflict', token);
+  await caller.refused('operation_resume', { token }, 'wrong_state', 'has completed');
+});
 
-  test('of a running operation, and of a tool that is no pipeline, is refused', async () => {
-    const token = await caller.start('waits', { ledger: join(project.ledgers, 'open'), items: ['a'] });
-    await caller.refused('operation_resume', { token }, 'wrong_state', 'only one that has ended');
-    await caller.get('operation_cancel', { token });
-    const other = await caller.start('large_values', { failWithBytes: 1 });
-    await caller.settled(other);
-    await caller.refused('operation_resume', { token: other }, 'wrong_state', "can't be resumed");
-  });
+test('operation_resume of a running operation, and of a tool that is no pipeline, is refused', async () => {
+  const token = await caller.start('waits', { ledger: join(project.ledgers, 'open'), items: ['a'] });
+  await caller.refused('operation_resume', { token }, 'wrong_state', 'only one that has ended');
+  await caller.get('operation_cancel', { token });
+  const other = await caller.start('large_values', { failWithBytes: 1 });
+  await caller.settled(other);
+  await caller.refused('operation_resume', { token: other }, 'wrong_state', "can't be resumed");
 });
 
 const touch = (name: string) => writeFileSync(join(project.ledgers, name), '');

@@ -19,7 +19,7 @@ export class Caller {
 
   /** The result of a call; what it has as structured content fits its published schema. */
   async call(name: string, args: object = {}): Promise<any> {
-    const { result, error } = await this.client.request('tools/call', { name, arguments: args });
+    const { result, error } = await this.client.call(name, args);
     if (error) throw new Error(JSON.stringify(error));
     if (result.structuredContent) {
       const { outputSchema } = (await this.tools()).find((tool) => tool.name === name);

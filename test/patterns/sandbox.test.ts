@@ -1,11 +1,11 @@
 /** The engine in the bundle of workflows: there for those that have a pattern, and loaded by no others. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { createContext, runInContext, Script } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { loadSettings } from '../../platform/settings/index.js';
 import { bundleWorkflows } from '../../worker/versions/bundle.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { FIXTURES } from '../support/test-stack.js';
 
 interface Bundle {
@@ -37,15 +37,12 @@ test('workflows without patterns do not load the engine', () => {
 });
 
 test('workflows that import definitions with patterns do not load it until they ask', async () => {
-  const home = mkdtempSync(join(tmpdir(), 'longhaul-bundle-'));
-  try {
-    const settings = await loadSettings({ home, project: FIXTURES });
-    const { codePath: path } = await bundleWorkflows(settings);
-    expect(readFileSync(path, 'utf8')).toContain('node_modules/re2js');
-    const { modules } = evaluate(path, 'ask_code');
-    expect(modules()).toContainEqual(expect.stringContaining('tools/ask_code'));
-    expect(modules()).not.toContainEqual(expect.stringContaining('re2js'));
-  } finally {
-    rmSync(home, { recursive: true });
-  }
+  const home = temporaryFolder('bundle');
+
+  const settings = await loadSettings({ home, project: FIXTURES });
+  const { codePath: path } = await bundleWorkflows(settings);
+  expect(readFileSync(path, 'utf8')).toContain('node_modules/re2js');
+  const { modules } = evaluate(path, 'ask_code');
+  expect(modules()).toContainEqual(expect.stringContaining('tools/ask_code'));
+  expect(modules()).not.toContainEqual(expect.stringContaining('re2js'));
 });

@@ -1,9 +1,9 @@
 /** Patterns on real processes: hostile arguments, hostile answers, and patterns that can't be used. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 
 /** JavaScript's own engine takes years over these. */
@@ -11,14 +11,10 @@ const HOSTILE = `${'a'.repeat(60)}b`;
 const HOSTILE_NAME = `${'b'.repeat(60)}c`;
 const HOSTILE_LINK = `http://${'a'.repeat(60)}!`;
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop('SIGKILL'));
+const parts = await forAllTests(TestStack.shared());
 
 async function refusal(name: string, args: object): Promise<string[]> {
-  const { result } = await parts.client.request('tools/call', { name, arguments: args });
+  const { result } = await parts.client.call(name, args);
   expect(result).toMatchObject({ isError: true });
   return result.content.flatMap(({ text }: any) => text.split('\n'));
 }
@@ -49,10 +45,7 @@ test('an answer that would keep the sandbox busy for years is refused, and the q
   const { inputRequests } = await parts.client.until(token, 'input_required');
   const [key] = Object.keys(inputRequests) as [string];
   const answer = (content: object) =>
-    parts.client.request('tools/call', {
-      name: 'operation_answer',
-      arguments: { token, key, action: 'accept', content },
-    });
+    parts.client.call('operation_answer', { token, key, action: 'accept', content });
   const { result } = await answer({ code: HOSTILE, site: '-' });
   expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'invalid_answer' } } });
   expect(result.content[0].text).toContain(`content.code: expected pattern ^(a+)+$; got "${HOSTILE}"`);
@@ -79,27 +72,24 @@ test.each([
 });
 
 test('a server does not start with a pattern that can not be used, and names tool, path and construct', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-patterns-'));
-  try {
-    mkdirSync(join(folder, 'tools'));
-    writeFileSync(
-      join(folder, 'tools/strict.ts'),
-      `import { defineTool } from 'longhaul';
+  const folder = temporaryFolder('patterns');
+
+  mkdirSync(join(folder, 'tools'));
+  writeFileSync(
+    join(folder, 'tools/strict.ts'),
+    `import { defineTool } from 'longhaul';
        export default defineTool({
          name: 'strict',
          description: { does: 'x.' },
          input: { type: 'object', properties: { word: { type: 'string', pattern: '^(?!no).*$' } } },
          estimate: { seconds: 1 },
        });`,
-    );
-    const server = parts.run('server', { LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
-    await once(server.process, 'close');
-    await server.end();
-    expect(server.process.exitCode).toBe(1);
-    expect(server.output()).toContain(
-      'tool "strict": input.properties.word.pattern: invalid or unsupported Perl syntax: `(?!`',
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  );
+  const server = parts.run('server', { LONGHAUL_PROJECT: folder, LONGHAUL_SHIPPED_TOOLS: 'false' });
+  await once(server.process, 'close');
+  await server.end();
+  expect(server.process.exitCode).toBe(1);
+  expect(server.output()).toContain(
+    'tool "strict": input.properties.word.pattern: invalid or unsupported Perl syntax: `(?!`',
+  );
 });

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { check } from '../../operations/tool/schema.js';
-import { TASKS, TASKS_AND_FORMS, type WireClient } from '../support/mcp.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { TASKS, TASKS_AND_FORMS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, FORMS, start, textOf } from './support.js';
 
-let parts: TestStack;
-let client: WireClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  client = parts.client.with({});
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const client = parts.client.with({});
 
 const toolsOf = async (capabilities: object): Promise<any[]> =>
   (await parts.client.with(capabilities).request('tools/list')).result.tools;
@@ -195,19 +191,17 @@ describe('a call', () => {
   });
 
   test('of a tool that is a task only is refused without the extension', async () => {
-    const { error } = await client.request('tools/call', { name: 'failing_job', arguments: {} });
+    const { error } = await client.call('failing_job', {});
     expect(error?.code).toBe(-32021);
   });
 });
 
-describe('an idempotency key', () => {
-  test('that is in use for other arguments is refused, saying so, and nothing starts', async () => {
-    const args = { seconds: 1, idempotency_key: randomUUID(), wait: false };
-    await call(client, 'slow_compute', args);
-    const result = await call(client, 'slow_compute', { ...args, seconds: 2 });
-    expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'conflict' } } });
-    expect(textOf(result)).toMatch(/idempotency key is in use.*choose a new one/);
-  });
+test('an idempotency key that is in use for other arguments is refused, saying so, and nothing starts', async () => {
+  const args = { seconds: 1, idempotency_key: randomUUID(), wait: false };
+  await call(client, 'slow_compute', args);
+  const result = await call(client, 'slow_compute', { ...args, seconds: 2 });
+  expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'conflict' } } });
+  expect(textOf(result)).toMatch(/idempotency key is in use.*choose a new one/);
 });
 
 describe('bad input', () => {

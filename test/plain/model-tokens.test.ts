@@ -1,14 +1,13 @@
 /** Bounds of what a model pays for the tools: docs/performance.md. */
 import { resolve } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
+import { forAllTests } from '../support/for-all-tests.js';
 import { measureModelTokens } from '../support/model-tokens.js';
 import { TestStack } from '../support/test-stack.js';
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') });
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(
+  TestStack.serverOnSharedWorker({ LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines') }),
+);
 
 test('tools, calls and polls stay within what a model should pay for them', async () => {
   const tokens = await measureModelTokens(parts.client);

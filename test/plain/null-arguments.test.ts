@@ -1,16 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { withoutNulls } from '../../mcp-server/plain/schemas.js';
-import type { WireClient } from '../support/mcp.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, textOf } from './support.js';
 
-let parts: TestStack;
-let client: WireClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  client = parts.client.with({});
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const client = parts.client.with({});
 
 test('optional arguments that are null count as left out, and a job is driven with them', async () => {
   const started = await call(client, 'confirm_delete', { filename: 'a', idempotency_key: null });

@@ -1,22 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { digestOf } from '../../operations/token.js';
 import { ANONYMOUS } from '../../operations/wire/index.js';
 import { sealOf } from '../../platform/home/seal.js';
 import { loadSecret } from '../../platform/home/secret.js';
-import type { WireClient } from '../support/mcp.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, FORMS, start, textOf } from './support.js';
 
 const secret = loadSecret(process.env['LONGHAUL_HOME']!);
-let parts: TestStack;
-let mute: WireClient;
-let forms: WireClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  mute = parts.client.with({});
-  forms = parts.client.with(FORMS);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const mute = parts.client.with({});
+const forms = parts.client.with(FORMS);
 
 const ADA = { name: 'Ada', town: 'Bath' };
 const accept = (content: object) => ({ action: 'accept', content });
@@ -29,35 +23,27 @@ async function callUntilAsked(args: object = ADA) {
   return { asked, key: key!, requestState: asked.requestState as string };
 }
 
-describe('a client without elicitation', () => {
-  test('has its wait ended by a question at once, and learns how to answer', async () => {
-    const result = await call(mute, 'interview', { ...ADA, wait: true });
-    const { token, next_action } = result.structuredContent;
-    const { key } = next_action.args;
-    expect(result.structuredContent.status).toBe('input_required');
-    expect(next_action).toMatchObject({
-      tool: 'operation_answer',
-      args: { token, key: expect.any(String) },
-      question: { message: 'Do you like Bath?', schema: { required: ['likes_it'] } },
-    });
-    expect(result).not.toHaveProperty('isError');
-    for (const word of ['Do you like Bath?', 'likes_it', 'operation_answer', key])
-      expect(textOf(result)).toContain(word);
-    const answered = await call(mute, 'operation_answer', {
-      ...next_action.args,
-      content: { likes_it: true },
-    });
-    expect(answered.isError).toBeUndefined();
-    expect(await follow(mute, token, 'completed')).toMatchObject({ result: { said: 'Ada likes Bath' } });
+test('a client without elicitation has its wait ended by a question at once, and learns how to answer', async () => {
+  const result = await call(mute, 'interview', { ...ADA, wait: true });
+  const { token, next_action } = result.structuredContent;
+  const { key } = next_action.args;
+  expect(result.structuredContent.status).toBe('input_required');
+  expect(next_action).toMatchObject({
+    tool: 'operation_answer',
+    args: { token, key: expect.any(String) },
+    question: { message: 'Do you like Bath?', schema: { required: ['likes_it'] } },
   });
+  expect(result).not.toHaveProperty('isError');
+  for (const word of ['Do you like Bath?', 'likes_it', 'operation_answer', key])
+    expect(textOf(result)).toContain(word);
+  const answered = await call(mute, 'operation_answer', { ...next_action.args, content: { likes_it: true } });
+  expect(answered.isError).toBeUndefined();
+  expect(await follow(mute, token, 'completed')).toMatchObject({ result: { said: 'Ada likes Bath' } });
+});
 
-  test('is not asked before the start: the call lacks arguments', async () => {
-    const result = await call(mute, 'interview', {});
-    expect(result).toMatchObject({
-      isError: true,
-      _meta: { 'longhaul/error': { kind: 'invalid_arguments' } },
-    });
-  });
+test('a client without elicitation is not asked before the start: the call lacks arguments', async () => {
+  const result = await call(mute, 'interview', {});
+  expect(result).toMatchObject({ isError: true, _meta: { 'longhaul/error': { kind: 'invalid_arguments' } } });
 });
 
 describe('a client with elicitation', () => {
@@ -112,23 +98,13 @@ describe('a client with elicitation', () => {
   test('is asked for arguments before the start, in as many rounds as it takes, and nothing starts twice', async () => {
     const first = await call(forms, 'interview', {});
     expect(Object.keys(first.inputRequests)).toEqual(['name', 'town']);
-    const second = await call(
-      forms,
-      'interview',
-      {},
-      {
-        inputResponses: { name: accept({ name: 'Ada' }) },
-      },
-    );
+    const second = await call(forms, 'interview', {}, { inputResponses: { name: accept({ name: 'Ada' }) } });
     expect(Object.keys(second.inputRequests)).toEqual(['town']);
     const third = await call(
       forms,
       'interview',
       {},
-      {
-        requestState: second.requestState,
-        inputResponses: { town: accept({ town: 'Ware' }) },
-      },
+      { requestState: second.requestState, inputResponses: { town: accept({ town: 'Ware' }) } },
     );
     const [key] = Object.keys(third.inputRequests);
     expect(third.inputRequests[key!].params.message).toBe('Do you like Ware?');
@@ -136,10 +112,7 @@ describe('a client with elicitation', () => {
       forms,
       'interview',
       {},
-      {
-        requestState: third.requestState,
-        inputResponses: { [key!]: accept({ likes_it: true }) },
-      },
+      { requestState: third.requestState, inputResponses: { [key!]: accept({ likes_it: true }) } },
     );
     expect(result.structuredContent.result).toEqual({ said: 'Ada likes Ware' });
   });

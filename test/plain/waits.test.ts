@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { envelopeOf } from '../../mcp-server/plain/envelope/index.js';
 import { connectEngine } from '../support/engine.js';
-import { PROCESSES_MS } from '../support/limits.js';
-import type { WireClient } from '../support/mcp.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { call, follow, start, textOf } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let parts: TestStack;
-let client: WireClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  client = parts.client.with({});
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const client = parts.client.with({});
 
 /** Sends a call and returns the raw response stream, including heartbeats. */
 function rawCall(params: { name: string; arguments: object }, signal?: AbortSignal): Promise<Response> {
@@ -27,7 +19,7 @@ test('progress reaches callers that gave a progressToken, never goes back, and n
   const args = { seconds: 6, wait: true };
   const [heard, silent] = await Promise.all([
     client.request('tools/call', { name: 'slow_compute', arguments: args, _meta: { progressToken: 'p' } }),
-    client.request('tools/call', { name: 'slow_compute', arguments: args }),
+    client.call('slow_compute', args),
   ]);
   const amounts = heard.notifications.map(({ method, params }) => {
     expect([method, params.progressToken]).toEqual(['notifications/progress', 'p']);

@@ -1,34 +1,26 @@
 /** Progress of an operation, as every reader on every server sees it: the number and its time never decrease. */
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import proto from '@temporalio/proto';
 import type { Engine } from '../../engine/index.js';
 import type { OperationRecord } from '../../operations/record.js';
 import { eventually } from '../stack/cli-process.js';
 import { connectEngine } from '../support/engine.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack, type Part } from '../support/test-stack.js';
 
-jest.setTimeout(STACK_MS);
 const { PENDING_ACTIVITY_STATE_SCHEDULED, PENDING_ACTIVITY_STATE_STARTED } =
   proto.temporal.api.enums.v1.PendingActivityState;
 const ANONYMOUS = 'anonymous';
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-progress-'));
+const folder = temporaryFolder('progress');
 
-let parts: TestStack;
 /** Engines as in new server processes: without a cached record. */
 const fresh: Engine[] = [];
-beforeAll(async () => {
-  // Own stack: its worker is killed.
-  parts = await TestStack.start({ LONGHAUL_PROJECT: resolve('test/progress/project') });
-});
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+// Own stack: its worker is killed.
+const parts = await forAllTests(TestStack.start({ LONGHAUL_PROJECT: resolve('test/progress/project') }));
 afterEach(async () => {
   if (worker().process.signalCode !== null) parts.worker();
   await Promise.all(fresh.splice(0).map((engine) => engine.temporal.close()));
@@ -50,11 +42,7 @@ interface Run {
 async function start(engine: Engine, args: object = {}): Promise<Run> {
   const gate = join(folder, randomUUID());
   const token = await parts.client.start('paced', { gate, progress: 40, ...args });
-  return {
-    token,
-    open: (how) => writeFileSync(gate, how),
-    record: () => engine.read(ANONYMOUS, token),
-  };
+  return { token, open: (how) => writeFileSync(gate, how), record: () => engine.read(ANONYMOUS, token) };
 }
 
 /** Waits until the activity's report is read. */

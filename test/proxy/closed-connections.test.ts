@@ -1,16 +1,12 @@
 /** Clients that ask to close the connection, and HTTP/1.0 proxies, which read an answer without a length to the end of the connection. */
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 
-let parts: TestStack;
-let session: LegacyClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  session = await LegacyClient.open(parts.client.url);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const session = await inSetUp(LegacyClient.open(parts.client.url));
 
 /** Everything that arrives until the server closes the connection. */
 function answerTo(head: string, body: string): Promise<string> {

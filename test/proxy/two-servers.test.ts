@@ -1,22 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { WireClient } from '../support/mcp.js';
 import { TwoServers } from './support.js';
 
-jest.setTimeout(STACK_MS);
-
-let two: TwoServers;
 const clients: Client[] = [];
-beforeAll(async () => {
-  two = await TwoServers.start();
-});
+const two = await forAllTests(TwoServers.start());
 afterEach(() => Promise.all(clients.splice(0).map((client) => client.close())));
-afterAll(() => two?.stop());
 
 /** The official client of the older revisions, which resumes an interrupted stream. */
 async function connect() {
@@ -87,10 +81,7 @@ test('a call of 2026-07-28 that was cut off is repeated under its key, and waits
     () => undefined,
   );
   const token = await eventually('it runs', async () => {
-    const { result } = await client.request('tools/call', {
-      name: 'operation_list',
-      arguments: { idempotency_key: key, tool: 'slow_compute' },
-    });
+    const { result } = await client.call('operation_list', { idempotency_key: key, tool: 'slow_compute' });
     return result?.structuredContent?.operations?.[0]?.token as string | undefined;
   });
   const killed = await two.killServing(key);

@@ -2,7 +2,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { PROCESSES_MS } from '../support/limits.js';
 
 /** Command -> file that runs it, and the text by which that file does. */
 const WHERE: Record<string, [file: string, text: string]> = {
@@ -15,7 +14,7 @@ const WHERE: Record<string, [file: string, text: string]> = {
   'npm run lint': ['test/runner/main.ts', "check('lint', [...NPM, 'lint'])"],
   'bash .ci/run': ['.github/workflows/ci.yml', 'run: bash .ci/run'],
   'npm run build': ['test/runner/main.ts', "check('build', [...NPM, 'build'])"],
-  'node dist/bin/longhaul.js temporal': ['test/core/outage.test.ts', "home.run(['temporal'])"],
+  'node dist/bin/longhaul.js temporal': ['test/temporal/outage.test.ts', "home.run(['temporal'])"],
   'node dist/bin/longhaul.js server': ['test/support/test-stack.ts', "this.run('server'"],
   'LONGHAUL_RECORD=1 npm test -- test/histories/record.test.ts': [
     'test/histories/kept.ts',
@@ -27,7 +26,7 @@ const WHERE: Record<string, [file: string, text: string]> = {
 
 /** Command -> what is run here in its place, where the command would take long or not end. */
 const HERE: Record<string, string> = {
-  'npm run test:fast': 'npm run test:fast -- test/core/progress-digits.test.ts',
+  'npm run test:fast': 'npm run test:fast -- test/engine/progress-digits.test.ts',
   'node --inspect dist/bin/longhaul.js worker --log-level debug':
     'node --inspect=127.0.0.1:0 dist/bin/longhaul.js worker --log-level debug --help',
 };
@@ -54,12 +53,8 @@ test.each(Object.entries(WHERE))('%s', (_command, [file, text]) => {
   expect(readFileSync(file, 'utf8')).toContain(text);
 });
 
-test.each(Object.entries(HERE))(
-  '%s, run',
-  (_command, inItsPlace) => {
-    const [program, ...args] = inItsPlace.split(' ');
-    const { status, stdout, stderr } = spawnSync(program!, args, { encoding: 'utf8' });
-    expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
-  },
-  PROCESSES_MS,
-);
+test.each(Object.entries(HERE))('%s, run', (_command, inItsPlace) => {
+  const [program, ...args] = inItsPlace.split(' ');
+  const { status, stdout, stderr } = spawnSync(program!, args, { encoding: 'utf8' });
+  expect([status, status === 0 ? '' : stdout + stderr]).toEqual([0, '']);
+});

@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { eventually, isRunning, TestHome } from '../stack/cli-process.js';
-import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { writeFiles } from '../support/write-files.js';
 
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
@@ -28,58 +28,54 @@ afterAll(async () => {
   rmSync(clone, { recursive: true });
 });
 
-test(
-  'a compiled change restarts worker and server, Temporal stays, and Ctrl-C ends everything',
-  async () => {
-    for (const each of [...COPIED, ...BUILT])
-      cpSync(each, join(clone, each), { recursive: true, preserveTimestamps: true });
-    writeFiles(clone, { 'node_modules/typescript/bin/tsc': COMPILER, changed: '' });
-    const dev = spawn(process.execPath, ['dev.js'], {
-      cwd: clone,
-      // A process group, as a terminal makes one for a command: Ctrl-C reaches all of it.
-      detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: {
-        ...process.env,
-        NODE_OPTIONS: '',
-        TEMPORAL_ADDRESS: '',
-        LONGHAUL_HOME: home.path,
-        LONGHAUL_PORT: String(home.port),
-        LONGHAUL_TEMPORAL_PORT: String(home.temporalPort),
+test('a compiled change restarts worker and server, Temporal stays, and Ctrl-C ends everything', async () => {
+  for (const each of [...COPIED, ...BUILT])
+    cpSync(each, join(clone, each), { recursive: true, preserveTimestamps: true });
+  writeFiles(clone, { 'node_modules/typescript/bin/tsc': COMPILER, changed: '' });
+  const dev = spawn(process.execPath, ['dev.js'], {
+    cwd: clone,
+    // A process group, as a terminal makes one for a command: Ctrl-C reaches all of it.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      TEMPORAL_ADDRESS: '',
+      LONGHAUL_HOME: home.path,
+      LONGHAUL_PORT: String(home.port),
+      LONGHAUL_TEMPORAL_PORT: String(home.temporalPort),
+    },
+  });
+  let output = '';
+  for (const stream of [dev.stdout, dev.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const ended = new Promise((settle) => dev.once('close', settle));
+  try {
+    await eventually(
+      () => `ready: ${output}`,
+      () => output.includes('Longhaul is ready'),
+      STACK_MS,
+    );
+    const before = home.parts();
+
+    writeFileSync(join(clone, 'changed'), 'again');
+    await eventually(
+      () => `worker and server are others: ${output}`,
+      async () => {
+        const { server, worker } = home.parts();
+        return server !== before.server && worker !== before.worker && (await home.isReady());
       },
-    });
-    let output = '';
-    for (const stream of [dev.stdout, dev.stderr])
-      stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
-    const ended = new Promise((settle) => dev.once('close', settle));
-    try {
-      await eventually(
-        () => `ready: ${output}`,
-        () => output.includes('Longhaul is ready'),
-        STACK_MS,
-      );
-      const before = home.parts();
+      PROCESSES_MS,
+    );
+    const after = home.parts();
+    expect(after.temporal).toBe(before.temporal);
+    expect(isRunning(after.temporal)).toBe(true);
 
-      writeFileSync(join(clone, 'changed'), 'again');
-      await eventually(
-        () => `worker and server are others: ${output}`,
-        async () => {
-          const { server, worker } = home.parts();
-          return server !== before.server && worker !== before.worker && (await home.isReady());
-        },
-        PROCESSES_MS,
-      );
-      const after = home.parts();
-      expect(after.temporal).toBe(before.temporal);
-      expect(isRunning(after.temporal)).toBe(true);
-
-      process.kill(-dev.pid!, 'SIGINT');
-      await ended;
-      for (const pid of Object.values({ ...after, supervisor: dev.pid! }))
-        expect([pid, isRunning(pid)]).toEqual([pid, false]);
-    } finally {
-      if (dev.exitCode === null && dev.signalCode === null) process.kill(-dev.pid!, 'SIGKILL');
-    }
-  },
-  OUTAGE_MS,
-);
+    process.kill(-dev.pid!, 'SIGINT');
+    await ended;
+    for (const pid of Object.values({ ...after, supervisor: dev.pid! }))
+      expect([pid, isRunning(pid)]).toEqual([pid, false]);
+  } finally {
+    if (dev.exitCode === null && dev.signalCode === null) process.kill(-dev.pid!, 'SIGKILL');
+  }
+});

@@ -1,28 +1,25 @@
 /** `npm run layers` refuses what it is there for. */
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { runNode, type NodeRun } from './run-node.js';
 
 const { rooms } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as { rooms: string[] };
 
 /** Runs the check of imports over rooms that hold these files alone. */
 async function layersOf(files: Record<string, string>): Promise<NodeRun> {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-layers-'));
-  try {
-    for (const room of rooms) mkdirSync(join(folder, room), { recursive: true });
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
-    for (const file of ['package.json', 'tsconfig.json']) cpSync(file, join(folder, file));
-    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-    return await runNode([resolve('test/layers.js')], { cwd: folder });
-  } finally {
-    rmSync(folder, { recursive: true });
+  const folder = temporaryFolder('layers');
+
+  for (const room of rooms) mkdirSync(join(folder, room), { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
   }
+  for (const file of ['package.json', 'tsconfig.json']) cpSync(file, join(folder, file));
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+  return await runNode([resolve('test/layers.js')], { cwd: folder });
 }
 
 test("an import of a file that Temporal's packages don't export is refused outside of the doors", async () => {

@@ -6,7 +6,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { fileResults, runFailures, slowest, summary, type JestReport } from '../runner/jest-report.js';
 import { formatRecord, makeRecord } from '../runner/record.js';
 import { chooseFiles } from '../runner/run-jest.js';
-import { PROCESSES_MS } from '../support/limits.js';
 
 const SEQUENCER: string = '../spread-long-files.js';
 const { spread } = (await import(SEQUENCER)) as {
@@ -103,16 +102,16 @@ describe('a report', () => {
 });
 
 test.each([
-  ['test/core', true],
+  ['test/engine', true],
   ['tokens', true],
-  ['--silent test/core', true],
+  ['--silent test/engine', true],
   ['--testPathPatterns=tokens', true],
   ['--listTests', true],
   ['', false],
   ['-t expired', false],
   ['--maxWorkers 2 --silent', false],
 ])('arguments of Jest choose files or not: %s', (args, chosen) => {
-  const exists = (path: unknown) => path === 'test/core';
+  const exists = (path: unknown) => path === 'test/engine';
   expect(chooseFiles(args.split(' ').filter(Boolean), exists)).toBe(chosen);
 });
 
@@ -176,29 +175,25 @@ describe('a failed test', () => {
     for (const each of [folder, logs]) rmSync(each, { recursive: true, force: true });
   });
 
-  test(
-    'is shown with the last lines of its processes, whose logs stay until it passes',
-    () => {
-      write('no such text');
-      const { status, stderr } = jest();
-      expect(status).toBe(1);
-      const last = [...Array(20).keys()].map((n) => `  ${n + 11}`);
-      expect(stderr.split('\n')).toEqual(
-        expect.arrayContaining([
-          `FAILED ${path}`,
-          '  test: a child prints its lines',
-          `  logs of its processes, in ${logs}:`,
-          '  -- 1-seq-30.log',
-          ...last,
-        ]),
-      );
-      expect(stderr).not.toContain('\n  10\n');
-      expect(readFileSync(join(logs, '1-seq-30.log'), 'utf8').split('\n')).toHaveLength(31);
-      write('printed');
-      const passed = jest();
-      expect([passed.status, passed.stderr]).toEqual([0, expect.not.stringContaining('FAILED')]);
-      expect(existsSync(logs)).toBe(false);
-    },
-    PROCESSES_MS,
-  );
+  test('is shown with the last lines of its processes, whose logs stay until it passes', () => {
+    write('no such text');
+    const { status, stderr } = jest();
+    expect(status).toBe(1);
+    const last = [...Array(20).keys()].map((n) => `  ${n + 11}`);
+    expect(stderr.split('\n')).toEqual(
+      expect.arrayContaining([
+        `FAILED ${path}`,
+        '  test: a child prints its lines',
+        `  logs of its processes, in ${logs}:`,
+        '  -- 1-seq-30.log',
+        ...last,
+      ]),
+    );
+    expect(stderr).not.toContain('\n  10\n');
+    expect(readFileSync(join(logs, '1-seq-30.log'), 'utf8').split('\n')).toHaveLength(31);
+    write('printed');
+    const passed = jest();
+    expect([passed.status, passed.stderr]).toEqual([0, expect.not.stringContaining('FAILED')]);
+    expect(existsSync(logs)).toBe(false);
+  });
 });

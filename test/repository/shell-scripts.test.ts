@@ -12,10 +12,10 @@ const SCRIPTS = execFileSync('git', ['ls-files', '*.sh', '.ci/run'], { encoding:
 const FALSE_ALARMS = 'SC2317,SC2329';
 
 let shellcheck: string;
+const folders = (process.env['PATH'] ?? '').split(':');
+const installed = folders.map((folder) => join(folder, 'shellcheck')).find((path) => existsSync(path));
+const list = resolve('test/repository/debian-packages.txt');
 beforeAll(async () => {
-  const folders = (process.env['PATH'] ?? '').split(':');
-  const installed = folders.map((folder) => join(folder, 'shellcheck')).find((path) => existsSync(path));
-  const list = resolve('test/repository/debian-packages.txt');
   shellcheck = installed ?? join(await unpackDebianPackages('shellcheck', list), 'usr/bin/shellcheck');
 }, INSTALL_LIMIT_MS);
 

@@ -1,10 +1,11 @@
 /** The header Accept of clients of the older revisions, and batches: no formality fails a request. */
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
-import { FORMS, LegacyClient } from './wire.js';
+import { FORMS, initializeParams, LegacyClient } from './wire.js';
 
 /** Accept, and whether a waiting call is answered on a stream. */
 const ACCEPTED: [accept: string | undefined, isStream: boolean][] = [
@@ -20,11 +21,7 @@ const ACCEPTED: [accept: string | undefined, isStream: boolean][] = [
   ['application/json, text/*', true],
 ];
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
 
 interface Posted {
   status: number;
@@ -63,11 +60,7 @@ async function open(version: string, accept: string | undefined, capabilities: o
   const client = new LegacyClient(parts.client.url, version, capabilities);
   const { session, message } = await post(
     client,
-    client.message('initialize', {
-      protocolVersion: version,
-      capabilities,
-      clientInfo: { name: 'longhaul-tests', version: '1' },
-    }),
+    client.message('initialize', initializeParams(version, capabilities)),
     accept,
   );
   expect(message.result).toMatchObject({ protocolVersion: version });
@@ -107,6 +100,13 @@ describe('in 2025-11-25', () => {
       expect(notified.status).toBe(202);
     },
   );
+});
+
+test.each(['2025-03-26', '2025-06-18'])('in %s, a client may accept anything too', async (version) => {
+  for (const accept of [undefined, '*/*']) {
+    const client = await open(version, accept);
+    expect((await post(client, client.message('tools/list'), accept)).status).toBe(200);
+  }
 });
 
 test('a call that waits for a JSON response ends with its question', async () => {
@@ -168,40 +168,38 @@ test('a session has its stream for any Accept that allows one, and HEAD opens no
   stream.close();
 });
 
-describe('a batch of 2025-03-26', () => {
-  test('with one request is answered with an array', async () => {
-    const client = await open('2025-03-26', 'application/json');
-    const ping = client.message('ping');
-    const alone = await post(client, [ping], 'application/json');
-    expect([alone.status, alone.message]).toEqual([200, [{ jsonrpc: '2.0', id: ping.id, result: {} }]]);
-    const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
-    const beside = await post(client, [notification, client.message('ping')], 'application/json');
-    expect(beside.message).toEqual([expect.objectContaining({ result: {} })]);
-    const call = client.message('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
-    expect((await post(client, [call], 'application/json')).message).toEqual([
-      expect.objectContaining({ id: call.id, result: expect.anything() }),
-    ]);
-    expect((await post(client, client.message('ping'), 'application/json')).message).toMatchObject({
-      result: {},
-    });
+test('a batch of 2025-03-26 with one request is answered with an array', async () => {
+  const client = await open('2025-03-26', 'application/json');
+  const ping = client.message('ping');
+  const alone = await post(client, [ping], 'application/json');
+  expect([alone.status, alone.message]).toEqual([200, [{ jsonrpc: '2.0', id: ping.id, result: {} }]]);
+  const notification = { jsonrpc: '2.0', method: 'notifications/initialized' };
+  const beside = await post(client, [notification, client.message('ping')], 'application/json');
+  expect(beside.message).toEqual([expect.objectContaining({ result: {} })]);
+  const call = client.message('tools/call', { name: 'slow_compute', arguments: { seconds: 0 } });
+  expect((await post(client, [call], 'application/json')).message).toEqual([
+    expect.objectContaining({ id: call.id, result: expect.anything() }),
+  ]);
+  expect((await post(client, client.message('ping'), 'application/json')).message).toMatchObject({
+    result: {},
   });
+});
 
-  test('names the member that is wrong; without messages it is -32600', async () => {
-    const client = await open('2025-03-26', '*/*');
-    for (const [batch, problem] of [
-      [[], 'batch'],
-      [[client.message('ping'), { jsonrpc: '2.0', id: 2, method: 'ping', params: null }], '1.params: '],
-      [[client.message('ping'), 7], '1.message: expected an object; got 7'],
-    ] as const)
-      expect(await post(client, batch, '*/*')).toMatchObject({
-        status: 400,
-        message: { id: null, error: { code: -32600, message: expect.stringContaining(problem) } },
-      });
-    const opening = [client.message('ping'), client.message('initialize', {})];
-    expect(await post(client, opening, '*/*')).toMatchObject({
+test('a batch of 2025-03-26 names the member that is wrong; without messages it is -32600', async () => {
+  const client = await open('2025-03-26', '*/*');
+  for (const [batch, problem] of [
+    [[], 'batch'],
+    [[client.message('ping'), { jsonrpc: '2.0', id: 2, method: 'ping', params: null }], '1.params: '],
+    [[client.message('ping'), 7], '1.message: expected an object; got 7'],
+  ] as const)
+    expect(await post(client, batch, '*/*')).toMatchObject({
       status: 400,
-      message: { error: { code: -32600 } },
+      message: { id: null, error: { code: -32600, message: expect.stringContaining(problem) } },
     });
+  const opening = [client.message('ping'), client.message('initialize', {})];
+  expect(await post(client, opening, '*/*')).toMatchObject({
+    status: 400,
+    message: { error: { code: -32600 } },
   });
 });
 

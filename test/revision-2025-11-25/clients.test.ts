@@ -1,20 +1,14 @@
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { StdioServers } from '../support/stdio-servers.js';
 
-jest.setTimeout(STACK_MS);
-
 /** Connects version 1 of the official client, as hosts use it. */
-let stdio: StdioServers;
-beforeAll(async () => {
-  stdio = await StdioServers.open();
-});
-afterAll(() => stdio?.stop());
+const stdio = await forAllTests(StdioServers.open());
 
 const connected: Client[] = [];
 afterEach(async () => {

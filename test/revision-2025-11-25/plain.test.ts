@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { afterThisTest, forAllTests } from '../support/for-all-tests.js';
+import { forged } from '../support/forged.js';
 import { TestStack } from '../support/test-stack.js';
-import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
+import { formOn, FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
 const open = (version?: string, capabilities?: object) =>
   LegacyClient.open(parts.client.url, version, capabilities);
 
@@ -93,25 +91,23 @@ describe('a client', () => {
   });
 });
 
-describe('batches', () => {
-  test('are answered in 2025-03-26, each of their requests', async () => {
-    const client = await open('2025-03-26');
-    const response = await client.post([
-      client.message('ping'),
-      client.message('tools/list'),
-      { jsonrpc: '2.0', method: 'notifications/initialized' },
-    ]);
-    const answers = (await response.json()) as any[];
-    expect(answers.map(({ id }) => id).sort()).toHaveLength(2);
-    const calls = await client.stream([
-      client.message('tools/call', { name: 'greet', arguments: { name: 'a' } }),
-      client.message('tools/call', { name: 'slow_compute', arguments: { seconds: 1, wait: true } }),
-    ]);
-    await calls.ended;
-    expect(calls.messages()).toHaveLength(2);
-    const silent = await client.post([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
-    expect(silent.status).toBe(202);
-  });
+test('batches are answered in 2025-03-26, each of their requests', async () => {
+  const client = await open('2025-03-26');
+  const response = await client.post([
+    client.message('ping'),
+    client.message('tools/list'),
+    { jsonrpc: '2.0', method: 'notifications/initialized' },
+  ]);
+  const answers = (await response.json()) as any[];
+  expect(answers.map(({ id }) => id).sort()).toHaveLength(2);
+  const calls = await client.stream([
+    client.message('tools/call', { name: 'greet', arguments: { name: 'a' } }),
+    client.message('tools/call', { name: 'slow_compute', arguments: { seconds: 1, wait: true } }),
+  ]);
+  await calls.ended;
+  expect(calls.messages()).toHaveLength(2);
+  const silent = await client.post([{ jsonrpc: '2.0', method: 'notifications/initialized' }]);
+  expect(silent.status).toBe(202);
 });
 
 describe('a question to a waiting call', () => {
@@ -122,10 +118,7 @@ describe('a question to a waiting call', () => {
         arguments: { filename: 'notes.txt', wait: true, ...more },
       }),
     );
-    const asked = await eventually('it asks', () =>
-      stream.messages().find(({ method }) => method === 'elicitation/create'),
-    );
-    return { stream, asked };
+    return { stream, asked: await formOn(stream) };
   };
   const last = (stream: { messages(): any[] }) => stream.messages().at(-1);
 
@@ -176,7 +169,7 @@ describe('a question to a waiting call', () => {
     const yes = { action: 'accept', content: { confirm: true } };
     for (const [who, id] of [
       [other, asked.id],
-      [client, `${asked.id.slice(0, -2)}${asked.id.endsWith('AA') ? 'BB' : 'AA'}`],
+      [client, forged(asked.id)],
       [client, 'made up'],
     ] as const)
       expect((await who.respond(id, yes)).status).toBe(400);
@@ -207,42 +200,38 @@ describe('a question to a waiting call', () => {
     expect(result.structuredContent).not.toHaveProperty('error_kind');
     expect((await look).result.structuredContent).toMatchObject({ token, status: 'input_required' });
     const { url, part } = await secondServer(parts);
-    try {
-      const elsewhere = new LegacyClient(url, client.version, client.capabilities);
-      elsewhere.session = client.session;
-      const answer = await elsewhere.respond(asked.id, { action: 'accept', content: { confirm: true } });
-      expect(answer.status).toBe(202);
-      const done = await client.call('operation_get', { token, wait: true });
-      expect(done.result.structuredContent).toMatchObject({
-        status: 'completed',
-        result: { answer: 'accept', deleted: ['notes.txt'] },
-      });
-    } finally {
-      await part.end();
-    }
+    afterThisTest(() => part.end());
+
+    const elsewhere = new LegacyClient(url, client.version, client.capabilities);
+    elsewhere.session = client.session;
+    const answer = await elsewhere.respond(asked.id, { action: 'accept', content: { confirm: true } });
+    expect(answer.status).toBe(202);
+    const done = await client.call('operation_get', { token, wait: true });
+    expect(done.result.structuredContent).toMatchObject({
+      status: 'completed',
+      result: { answer: 'accept', deleted: ['notes.txt'] },
+    });
   });
 });
 
-describe('notifications/cancelled', () => {
-  test('ends a wait without an answer, and the work continues', async () => {
-    const client = await open();
-    const message = client.message('tools/call', {
-      name: 'slow_compute',
-      arguments: { seconds: 600, wait: true, idempotency_key: 'cancelled wait' },
-    });
-    const stream = await client.stream(message);
-    await eventually('it waits', () => stream.events.length > 1);
-    const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: message.id } };
-    expect((await client.post(cancel)).status).toBe(202);
-    await stream.ended;
-    expect(stream.messages()).toEqual([]);
-    const again = await client.call('slow_compute', {
-      seconds: 600,
-      wait: false,
-      idempotency_key: 'cancelled wait',
-    });
-    const { token, status } = again.result.structuredContent;
-    expect(['queued', 'running']).toContain(status);
-    await client.call('operation_cancel', { token });
+test('notifications/cancelled ends a wait without an answer, and the work continues', async () => {
+  const client = await open();
+  const message = client.message('tools/call', {
+    name: 'slow_compute',
+    arguments: { seconds: 600, wait: true, idempotency_key: 'cancelled wait' },
   });
+  const stream = await client.stream(message);
+  await eventually('it waits', () => stream.events.length > 1);
+  const cancel = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: message.id } };
+  expect((await client.post(cancel)).status).toBe(202);
+  await stream.ended;
+  expect(stream.messages()).toEqual([]);
+  const again = await client.call('slow_compute', {
+    seconds: 600,
+    wait: false,
+    idempotency_key: 'cancelled wait',
+  });
+  const { token, status } = again.result.structuredContent;
+  expect(['queued', 'running']).toContain(status);
+  await client.call('operation_cancel', { token });
 });

@@ -1,19 +1,13 @@
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { CallToolResultSchema, CreateTaskResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { eventually, kill, TestHome } from '../stack/cli-process.js';
-import { OUTAGE_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { FIXTURES } from '../support/test-stack.js';
 
-jest.setTimeout(OUTAGE_MS);
-
-let home: TestHome;
-beforeAll(async () => {
-  home = await TestHome.create();
-  await home.up({ LONGHAUL_PROJECT: FIXTURES });
-});
-afterAll(() => home?.remove());
+const home = await forAllTests(TestHome.create());
+await inSetUp(home.up({ LONGHAUL_PROJECT: FIXTURES }));
 
 const LIMIT_MS = 120_000;
 

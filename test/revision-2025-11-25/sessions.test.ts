@@ -1,20 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { sealOf } from '../../platform/home/seal.js';
 import { loadSecret } from '../../platform/home/secret.js';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { forged } from '../support/forged.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORMS, LegacyClient, secondServer, VERSIONS } from './wire.js';
 
 const secret = loadSecret(process.env['LONGHAUL_HOME']!);
-let parts: TestStack;
+const parts = await forAllTests(TestStack.shared());
 /** A server that outlives those that tests end. */
-let otherUrl: string;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  otherUrl = parts.client.url;
-});
-afterAll(() => parts?.stop());
+const otherUrl = parts.client.url;
 const open = (version?: string, capabilities?: object, url = parts.client.url) =>
   LegacyClient.open(url, version, capabilities);
 
@@ -126,7 +123,7 @@ describe('the endpoint refuses', () => {
     const { id } = stream.events[0]!;
     for (const [who, lastEventId] of [
       [other, id!],
-      [client, `${id!.slice(0, -2)}${id!.endsWith('AA') ? 'BB' : 'AA'}`],
+      [client, forged(id!)],
       [client, 'made-up'],
     ] as const)
       expect((await who.listen(lastEventId)).response.status).toBe(400);
@@ -168,14 +165,7 @@ describe('a wait whose server is killed', () => {
           _meta: { progressToken: 7 },
         },
       ),
-      waitAt(
-        url,
-        {},
-        {
-          name: 'slow_compute',
-          arguments: { seconds: 600, wait: true, timeout: SECONDS },
-        },
-      ),
+      waitAt(url, {}, { name: 'slow_compute', arguments: { seconds: 600, wait: true, timeout: SECONDS } }),
       waitAt(url, {}, { taskId }, 'tasks/result'),
       waitAt(url, {}, { name: 'operation_get', arguments: { token: taskId, wait: true } }),
     ]);
@@ -217,10 +207,7 @@ describe('a wait whose server is killed', () => {
     const { client, message, stream } = await waitAt(
       otherUrl,
       {},
-      {
-        name: 'slow_compute',
-        arguments: { seconds: 600, wait: true },
-      },
+      { name: 'slow_compute', arguments: { seconds: 600, wait: true } },
     );
     await waits(stream);
     stream.close();

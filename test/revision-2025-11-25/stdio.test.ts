@@ -1,17 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
-import { FORMS, RELATED_TASK } from './wire.js';
+import { formOn, FORMS, initializeParams, RELATED_TASK } from './wire.js';
 
-jest.setTimeout(STACK_MS);
-
-let stdio: StdioServers;
-beforeAll(async () => {
-  stdio = await StdioServers.open();
-});
-afterAll(() => stdio?.stop());
+const stdio = await forAllTests(StdioServers.open());
 
 let run: StdioProcess;
 let lastId = 0;
@@ -23,14 +17,9 @@ afterEach(async () => {
 });
 
 const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: ++lastId, method, params });
-const send = (what: unknown) => void run.process.stdin!.write(`${JSON.stringify(what)}\n`);
-/** Complete lines received; a batch of answers is one line. */
-const received = (): any[] =>
-  run
-    .stdout()
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line));
+const send = (what: unknown) => run.send(what);
+/** Messages received; a batch of answers is one. */
+const received = () => run.messages();
 const answerTo = (id: number) =>
   eventually(`an answer to ${id}`, () => received().find((one) => one.id === id));
 
@@ -41,11 +30,7 @@ async function request(method: string, params: object = {}): Promise<any> {
 }
 
 async function initialize(version: string, capabilities: object = FORMS): Promise<any> {
-  const { result } = await request('initialize', {
-    protocolVersion: version,
-    capabilities,
-    clientInfo: { name: 'longhaul-tests', version: '1' },
-  });
+  const { result } = await request('initialize', initializeParams(version, capabilities));
   send({ jsonrpc: '2.0', method: 'notifications/initialized' });
   return result;
 }
@@ -69,9 +54,7 @@ test('questions come and are answered on the same connection', async () => {
   await initialize('2025-11-25');
   const one = message('tools/call', { name: 'confirm_delete', arguments: { filename: 'a', wait: true } });
   send(one);
-  const asked = await eventually('it asks', () =>
-    received().find(({ method }) => method === 'elicitation/create'),
-  );
+  const asked = await formOn(run);
   send({ jsonrpc: '2.0', id: 'made up', result: { action: 'accept' } });
   send({ jsonrpc: '2.0', id: asked.id, result: { action: 'accept', content: { confirm: true } } });
   expect((await answerTo(one.id)).result.structuredContent.result.answer).toBe('accept');
@@ -89,9 +72,7 @@ test('tasks are notified, ask on tasks/result, and are cancelled', async () => {
   );
   const result = message('tasks/result', { taskId: task.taskId });
   send(result);
-  const asked = await eventually('it asks', () =>
-    received().find(({ method }) => method === 'elicitation/create'),
-  );
+  const asked = await formOn(run);
   expect(asked.params._meta[RELATED_TASK]).toEqual({ taskId: task.taskId });
   expect((await request('tasks/cancel', { taskId: task.taskId })).result.status).toBe('cancelled');
   expect((await answerTo(result.id)).result).toMatchObject({ isError: true });

@@ -1,16 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
-import { FORMS, LegacyClient, RELATED_TASK, secondServer, VERSIONS } from './wire.js';
+import { formOn, FORMS, LegacyClient, RELATED_TASK, secondServer, VERSIONS } from './wire.js';
 
 /** Every MUST for receivers (specs: 2025-11-25 basic/utilities/tasks). */
-let parts: TestStack;
-let client: LegacyClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  client = await LegacyClient.open(parts.client.url, '2025-11-25', FORMS);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const client = await inSetUp(LegacyClient.open(parts.client.url, '2025-11-25', FORMS));
 const open = (version?: string, capabilities?: object) =>
   LegacyClient.open(parts.client.url, version, capabilities);
 const result = async (taskId: string, who = client) => who.request('tasks/result', { taskId });
@@ -109,9 +105,7 @@ describe('tasks/result', () => {
     const asking = await client.until(taskId, 'input_required');
     expect(asking.statusMessage).toContain('Delete a.txt?');
     const stream = await client.stream(client.message('tasks/result', { taskId }));
-    const asked = await eventually('it asks', () =>
-      stream.messages().find(({ method }) => method === 'elicitation/create'),
-    );
+    const asked = await formOn(stream);
     expect(asked.params._meta[RELATED_TASK]).toEqual({ taskId });
     await client.respond(asked.id, { action: 'accept', content: { confirm: true } });
     await stream.ended;
@@ -141,35 +135,33 @@ describe('tasks/result', () => {
   });
 });
 
-describe('tasks/cancel', () => {
-  test('answers once the task is cancelled, for good; its result has what was finished', async () => {
-    const { taskId } = await client.task('slow_compute', { seconds: 600 });
-    await client.until(taskId, 'working');
-    const blocked = result(taskId);
-    const { result: cancelled } = await client.request('tasks/cancel', { taskId });
-    expect(cancelled).toMatchObject({ taskId, status: 'cancelled', createdAt: expect.stringMatching(ISO) });
-    expect(cancelled).not.toHaveProperty('_meta');
-    expect((await client.request('tasks/get', { taskId })).result.status).toBe('cancelled');
-    expect((await blocked).result).toMatchObject({
-      isError: true,
-      structuredContent: { status: 'cancelled' },
-      _meta: { [RELATED_TASK]: { taskId } },
-    });
-    expect((await client.request('tasks/cancel', { taskId })).error.code).toBe(-32602);
-    expect((await client.request('tasks/get', { taskId })).result.status).toBe('cancelled');
+test('tasks/cancel answers once the task is cancelled, for good; its result has what was finished', async () => {
+  const { taskId } = await client.task('slow_compute', { seconds: 600 });
+  await client.until(taskId, 'working');
+  const blocked = result(taskId);
+  const { result: cancelled } = await client.request('tasks/cancel', { taskId });
+  expect(cancelled).toMatchObject({ taskId, status: 'cancelled', createdAt: expect.stringMatching(ISO) });
+  expect(cancelled).not.toHaveProperty('_meta');
+  expect((await client.request('tasks/get', { taskId })).result.status).toBe('cancelled');
+  expect((await blocked).result).toMatchObject({
+    isError: true,
+    structuredContent: { status: 'cancelled' },
+    _meta: { [RELATED_TASK]: { taskId } },
   });
+  expect((await client.request('tasks/cancel', { taskId })).error.code).toBe(-32602);
+  expect((await client.request('tasks/get', { taskId })).result.status).toBe('cancelled');
+});
 
-  test('that races the end leaves one state for good', async () => {
-    const { taskId } = await client.task('slow_compute', { seconds: 0 });
-    const { result: cancelled, error } = await client.request('tasks/cancel', { taskId });
-    if (error) expect(error.code).toBe(-32602);
-    const wanted = error ? 'completed' : 'cancelled';
-    if (cancelled) expect(cancelled.status).toBe('cancelled');
-    await client.until(taskId, wanted);
-    const { result: call } = await result(taskId);
-    expect(call.structuredContent.status).toBe(wanted);
-    expect((await client.request('tasks/get', { taskId })).result.status).toBe(wanted);
-  });
+test('tasks/cancel that races the end leaves one state for good', async () => {
+  const { taskId } = await client.task('slow_compute', { seconds: 0 });
+  const { result: cancelled, error } = await client.request('tasks/cancel', { taskId });
+  if (error) expect(error.code).toBe(-32602);
+  const wanted = error ? 'completed' : 'cancelled';
+  if (cancelled) expect(cancelled.status).toBe('cancelled');
+  await client.until(taskId, wanted);
+  const { result: call } = await result(taskId);
+  expect(call.structuredContent.status).toBe(wanted);
+  expect((await client.request('tasks/get', { taskId })).result.status).toBe(wanted);
 });
 
 test('unknown and missing task IDs are -32602', async () => {
@@ -238,9 +230,7 @@ describe("a session's own stream", () => {
     const mine = await open('2025-11-25', FORMS);
     const stream = await mine.listen();
     const { taskId } = await mine.task('confirm_delete', { filename: 'c.txt' });
-    const asked = await eventually('it asks', () =>
-      stream.messages().find(({ method }) => method === 'elicitation/create'),
-    );
+    const asked = await formOn(stream);
     expect(asked.params._meta[RELATED_TASK]).toEqual({ taskId });
     const waiting = await mine.stream(mine.message('tasks/result', { taskId }));
     await eventually('it waits', () => waiting.events.length > 1);

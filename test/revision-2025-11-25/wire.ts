@@ -1,26 +1,27 @@
 /** A raw client of the revisions up to 2025-11-25, which exposes messages and events as sent. */
 import { eventually, freePort } from '../stack/cli-process.js';
+import { parseEvents, readEvents, type SseEvent, type SseStream } from '../support/sse.js';
 import type { Part, TestStack } from '../support/test-stack.js';
 
 export const VERSIONS = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 export const FORMS = { elicitation: {} };
 export const RELATED_TASK = 'io.modelcontextprotocol/related-task';
 
-export interface SseEvent {
-  id?: string;
-  retry?: string;
-  data?: any;
-}
-
-export interface Stream {
-  response: Response;
-  /** All events, including those without data. */
-  events: SseEvent[];
+export interface Stream extends SseStream {
   /** The parsed data of the events. */
   messages(): any[];
-  close(): void;
-  ended: Promise<void>;
 }
+
+/** Params of `initialize`. */
+export const initializeParams = (
+  protocolVersion: string,
+  capabilities: object = {},
+  name = 'longhaul-tests',
+) => ({ protocolVersion, capabilities, clientInfo: { name, version: '1' } });
+
+/** The first form that a stream shows. */
+export const formOn = (stream: { messages(): any[] }): Promise<any> =>
+  eventually('it asks', () => stream.messages().find(({ method }) => method === 'elicitation/create'));
 
 export class LegacyClient {
   #id = 0;
@@ -60,11 +61,7 @@ export class LegacyClient {
         ...this.#authorization,
       },
       body: JSON.stringify(
-        this.message('initialize', {
-          protocolVersion: this.version,
-          capabilities: this.capabilities,
-          clientInfo: { name: this.name, version: '1' },
-        }),
+        this.message('initialize', initializeParams(this.version, this.capabilities, this.name)),
       ),
     });
     this.initialized = await response.json();
@@ -107,7 +104,7 @@ export class LegacyClient {
     const response = await this.post(message, {}, signal);
     const text = await response.text();
     const messages = response.headers.get('content-type')?.includes('event-stream')
-      ? parseEvents(text).flatMap(({ data }) => (data === undefined ? [] : [data]))
+      ? dataOf(parseEvents(text))
       : [JSON.parse(text)];
     const answer = messages.find(({ id }) => id === message.id) ?? messages.at(-1);
     return { httpStatus: response.status, before: messages.filter((one) => one !== answer), ...answer };
@@ -160,41 +157,11 @@ export class LegacyClient {
 }
 
 function follow(response: Response, gone: AbortController): Stream {
-  const events: SseEvent[] = [];
-  const read = async () => {
-    let rest = '';
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream() as any) as any) {
-      const blocks = (rest + chunk).split('\n\n');
-      rest = blocks.pop() ?? '';
-      for (const block of blocks) events.push(...parseEvents(`${block}\n\n`));
-    }
-  };
-  return {
-    response,
-    events,
-    messages: () => events.flatMap(({ data }) => (data === undefined ? [] : [data])),
-    close: () => gone.abort(),
-    ended: read().catch(() => undefined),
-  };
+  const stream = readEvents(response, gone);
+  return { ...stream, messages: () => dataOf(stream.events) };
 }
 
-/** Parses the events of a stream, without comments. */
-function parseEvents(text: string): SseEvent[] {
-  return text
-    .split('\n\n')
-    .map((block) => block.split('\n').filter((line) => line && !line.startsWith(':')))
-    .filter((lines) => lines.length > 0)
-    .map((lines) => {
-      const fields = Object.fromEntries(
-        lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
-      );
-      return {
-        ...(fields['id'] ? { id: fields['id'] } : {}),
-        ...(fields['retry'] ? { retry: fields['retry'] } : {}),
-        ...(fields['data'] ? { data: JSON.parse(fields['data']) } : {}),
-      };
-    });
-}
+const dataOf = (events: SseEvent[]) => events.flatMap(({ data }) => (data === undefined ? [] : [data]));
 
 /** Starts another server process on the same home and Temporal. */
 export async function secondServer(

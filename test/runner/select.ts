@@ -80,12 +80,7 @@ export function select(
   { record, changed, proof }: { record?: Record; changed?: readonly string[]; proof: readonly string[] },
 ): Selection {
   const rest = files.filter((file) => !proof.includes(file));
-  const all = (everything: string): Selection => ({
-    everything,
-    files: rest,
-    onPostgres: true,
-    leftOut: [],
-  });
+  const all = (everything: string): Selection => ({ everything, files: rest, onPostgres: true, leftOut: [] });
   if (!record) return all('there is no record of a whole run');
   if (!changed) return all(`the record's commit ${record.commit.slice(0, 8)} is no ancestor of HEAD`);
 
@@ -152,7 +147,7 @@ function testsOfRoom(room: string): string {
   return room.replace(/^mcp-server\//, 'test/');
 }
 
-/** The folder of a prefix of test files: `test/core/` for `test/core/tokens`. */
+/** The folder of a prefix of test files: `test/engine/` for `test/engine/tokens`. */
 function folderOf(prefix: string): string {
   return prefix.slice(0, prefix.lastIndexOf('/') + 1);
 }

@@ -2,36 +2,26 @@
  * Published schemas are of use to clients that expand references, and to generators: none of a tool that ships contains
  * itself. Schemas of authors that do are listed as they are, and lint finds them.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import type { JsonSchema } from '../../operations/tool/schema.js';
 import { rebaseReferences, recursiveReferences } from '../../operations/tool/schema-references.js';
 import { run } from '../cli/commands.js';
-import { INSTALL_MS, OUTAGE_MS } from '../support/limits.js';
+import { forAllTests, forThisTest, inSetUp, temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { LISTINGS, listings } from './listings.js';
 import { compileTypes, installPythonClient, pythonClientOf, toZod } from './generators.js';
 
-jest.setTimeout(OUTAGE_MS);
-
-const data = mkdtempSync(join(tmpdir(), 'longhaul-schemas-'));
-let parts: TestStack;
-let python: string;
-beforeAll(async () => {
-  python = await installPythonClient();
-  // Nothing but what ships.
-  parts = await TestStack.serverOnSharedWorker({
+const data = temporaryFolder('schemas');
+const python = await inSetUp(installPythonClient());
+// Nothing but what ships.
+const parts = await forAllTests(
+  TestStack.serverOnSharedWorker({
     LONGHAUL_PROJECT: data,
     LONGHAUL_PIPELINE_FOLDERS: resolve('examples/pipelines'),
     LONGHAUL_MAILBOX: 'true',
-  });
-}, INSTALL_MS);
-afterAll(async () => {
-  await parts?.stop();
-  rmSync(data, { recursive: true, force: true });
-});
+  }),
+);
 
 /** Every schema of every listing once, by a name. */
 async function schemas(): Promise<[name: string, schema: JsonSchema][]> {
@@ -82,9 +72,10 @@ describe('of the tools that ship', () => {
     const plain = parts.client.with({});
     const { tools } = (await plain.request('tools/list')).result;
     const { outputSchema } = tools.find(({ name }: any) => name === 'analyze_dataset');
-    const { result } = await plain.request('tools/call', {
-      name: 'analyze_dataset',
-      arguments: { path: 'airports.csv', profile: true, wait: true },
+    const { result } = await plain.call('analyze_dataset', {
+      path: 'airports.csv',
+      profile: true,
+      wait: true,
     });
     const { structuredContent } = result;
     expect(toZod(outputSchema).safeParse(structuredContent).error).toBeUndefined();
@@ -110,19 +101,16 @@ describe('of an author', () => {
   const project = resolve('test/schemas/project');
 
   test('a recursive schema is listed as it is, on every protocol, and checks the arguments of calls', async () => {
-    const own = await TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: project });
-    try {
-      for (const { name: listing, tools } of await listings(own)) {
-        const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'tree');
-        expect([listing, recursiveReferences(inputSchema).length]).toEqual([listing, 1]);
-        expect(recursiveReferences(outputSchema ?? {}).length).toBeLessThanOrEqual(1);
-      }
-      const deep = { root: { name: 'a', children: [{ name: 7, children: [] }] } };
-      const refused = await own.client.with({}).request('tools/call', { name: 'tree', arguments: deep });
-      expect(refused.result.content[0].text).toContain('root.children[0].name');
-    } finally {
-      await own.stop();
+    const own = await forThisTest(TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: project }));
+
+    for (const { name: listing, tools } of await listings(own)) {
+      const { inputSchema, outputSchema } = tools.find(({ name }) => name === 'tree');
+      expect([listing, recursiveReferences(inputSchema).length]).toEqual([listing, 1]);
+      expect(recursiveReferences(outputSchema ?? {}).length).toBeLessThanOrEqual(1);
     }
+    const deep = { root: { name: 'a', children: [{ name: 7, children: [] }] } };
+    const refused = await own.client.with({}).call('tree', deep);
+    expect(refused.result.content[0].text).toContain('root.children[0].name');
   });
 
   test('lint names a recursive schema, where it stands and what to write instead', async () => {

@@ -1,17 +1,14 @@
 /** One tool with an odd schema, or one that can't be used, takes no other tool away: on no protocol, route or command. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { run } from '../cli/commands.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { refusedForms } from './forms.js';
 import { LISTINGS, listings } from './listings.js';
-
-jest.setTimeout(STACK_MS);
 
 const code = (name: string, input: string) => `import { defineTool } from 'longhaul';
 export default defineTool({
@@ -69,23 +66,18 @@ const PROBLEMS = [
   /tool "untitled" can't be shown: no title/,
 ];
 
-const project = mkdtempSync(join(tmpdir(), 'longhaul-odd-'));
-let stack: TestStack;
-beforeAll(async () => {
-  for (const [name, text] of Object.entries(FILES)) {
-    mkdirSync(dirname(join(project, name)), { recursive: true });
-    writeFileSync(join(project, name), text);
-  }
-  // A server of its own: its project is full of mistakes.
-  stack = await TestStack.serverOnSharedWorker({
+const project = temporaryFolder('odd');
+for (const [name, text] of Object.entries(FILES)) {
+  mkdirSync(dirname(join(project, name)), { recursive: true });
+  writeFileSync(join(project, name), text);
+}
+// A server of its own: its project is full of mistakes.
+const stack = await forAllTests(
+  TestStack.serverOnSharedWorker({
     LONGHAUL_PROJECT: project,
     LONGHAUL_PIPELINE_FOLDERS: join(project, 'pipelines'),
-  });
-});
-afterAll(async () => {
-  await stack?.stop();
-  rmSync(project, { recursive: true, force: true });
-});
+  }),
+);
 
 const get = (path: string) => fetch(`${stack.base}${path}`);
 const plain = () => stack.client.with({});
@@ -140,13 +132,12 @@ describe('among tools that cannot be used', () => {
   });
 
   test('a call of a tool that cannot be used says why', async () => {
-    const { error, result } = await plain().request('tools/call', { name: 'malformed', arguments: {} });
+    const { error, result } = await plain().call('malformed', {});
     expect(JSON.stringify(error ?? result)).toContain('input.properties.a: expected a schema');
   });
 
   test('a pipeline takes any value for true, and none for false', async () => {
-    const call = (args: object) =>
-      plain().request('tools/call', { name: 'booleans', arguments: { wait: true, ...args } });
+    const call = (args: object) => plain().call('booleans', { wait: true, ...args });
     const { result } = await call({ a: 'anything', c: [1, 'x'] });
     expect(result.structuredContent.result).toEqual({ given: 'anything' });
     const { result: refused } = await call({ b: 1 });
@@ -168,9 +159,7 @@ describe('a tool whose schemas have odd forms', () => {
     await shared?.stop();
   });
   const call = async (args: object) => {
-    const { result } = await shared.client
-      .with({})
-      .request('tools/call', { name: 'odd_schema', arguments: { wait: true, ...args } });
+    const { result } = await shared.client.with({}).call('odd_schema', { wait: true, ...args });
     return result;
   };
 

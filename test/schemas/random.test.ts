@@ -7,11 +7,10 @@ import type { AddressInfo } from 'node:net';
 import { AjvJsonSchemaValidator as CurrentValidator } from '@modelcontextprotocol/client/validators/ajv';
 import { ListToolsResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator as OlderValidator } from '@modelcontextprotocol/sdk/validation/ajv';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { toolHelp } from '../../cli/tools/tool-help.js';
-import type { Engine } from '../../engine/index.js';
-import { createHttpApp, type HttpApp } from '../../mcp-server/http.js';
-import { createListener, type Listener } from '../../mcp-server/http/listener.js';
+import { createHttpApp } from '../../mcp-server/http.js';
+import { createListener } from '../../mcp-server/http/listener.js';
 import { ServerReadiness } from '../../mcp-server/http/readiness.js';
 import { LonghaulError } from '../../operations/errors.js';
 import { compilePatterns } from '../../operations/tool/schema.js';
@@ -22,15 +21,13 @@ import { Signer } from '../../platform/temporal/signer.js';
 import { loadSecret } from '../../platform/home/secret.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { connectEngine } from '../support/engine.js';
-import { OUTAGE_MS } from '../support/limits.js';
+import { afterAllTests, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { WireClient } from '../support/mcp.js';
 import { Random } from '../support/random.js';
 import { TestStack } from '../support/test-stack.js';
 import { refusedForms } from './forms.js';
-import { LISTINGS, listings, type Listing } from './listings.js';
+import { LISTINGS, listings } from './listings.js';
 import { randomObjectSchema } from './random-schemas.js';
-
-jest.setTimeout(OUTAGE_MS);
 
 /** Each tool has two. */
 const SCHEMAS = 1_000;
@@ -61,34 +58,25 @@ function define(name: string): Tool {
   return tool;
 }
 
-let stack: TestStack;
-let engine: Engine;
-let served: HttpApp;
-let listener: Listener;
-let client: WireClient;
-let all: Listing[];
-beforeAll(async () => {
-  stack = await TestStack.shared();
-  const home = process.env['LONGHAUL_HOME']!;
-  const settings = await loadSettings({ home, taskQueue: stack.taskQueue }, {}, home);
-  const logger = createLogger('test', 'error');
-  const storage = openStorage({ home });
-  engine = await connectEngine(stack.taskQueue, { tools, storage });
-  const { keyId } = new Signer(loadSecret(home));
-  served = createHttpApp(engine, settings, logger, new ServerReadiness(engine, { home, storage, keyId }));
-  listener = createListener(served.app, settings, logger);
-  listener.server.listen(0, '127.0.0.1');
-  await once(listener.server, 'listening');
-  client = new WireClient(`http://127.0.0.1:${(listener.server.address() as AddressInfo).port}/mcp`);
-  all = await listings({ client });
-});
-afterAll(async () => {
-  await served?.drain();
-  listener?.server.closeAllConnections();
-  listener?.server.close();
-  await served?.close();
-  await engine?.temporal.close();
-  await stack?.stop();
+const stack = await forAllTests(TestStack.shared());
+const home = process.env['LONGHAUL_HOME']!;
+const settings = await inSetUp(loadSettings({ home, taskQueue: stack.taskQueue }, {}, home));
+const logger = createLogger('test', 'error');
+const storage = openStorage({ home });
+const engine = await inSetUp(connectEngine(stack.taskQueue, { tools, storage }));
+const { keyId } = new Signer(loadSecret(home));
+const served = createHttpApp(engine, settings, logger, new ServerReadiness(engine, { home, storage, keyId }));
+const listener = createListener(served.app, settings, logger);
+listener.server.listen(0, '127.0.0.1');
+await inSetUp(once(listener.server, 'listening'));
+const client = new WireClient(`http://127.0.0.1:${(listener.server.address() as AddressInfo).port}/mcp`);
+const all = await inSetUp(listings({ client }));
+afterAllTests(async () => {
+  await served.drain();
+  listener.server.closeAllConnections();
+  listener.server.close();
+  await served.close();
+  await engine.temporal.close();
 });
 
 async function get(path: string, accept = 'application/json'): Promise<string> {

@@ -1,20 +1,13 @@
 /** Walks SEP-1391 from its beginning to its end: what clients see. docs/sep-1391.md lists its statements with their tests. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { PROCESSES_MS } from '../support/limits.js';
+import { describe, expect, test } from '@jest/globals';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, OPTED_IN } from './client.js';
 import { REVISIONS, toolsOf } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let parts: TestStack;
-let url: string;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  url = parts.client.url;
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const url = parts.client.url;
 
 describe.each(REVISIONS)('in %s', (revision, connectTo) => {
   const connect = (capabilities?: object) => connectTo(url, capabilities);
@@ -54,10 +47,7 @@ describe.each(REVISIONS)('in %s', (revision, connectTo) => {
 
   test('the synchronous example gives its result at once, also to clients that opted in', async () => {
     for (const wire of [await connect(), await connect({})]) {
-      const { result } = await wire.request('tools/call', {
-        name: 'quick_calculation',
-        arguments: { x: 5, y: 10 },
-      });
+      const { result } = await new AsyncClient(wire).call('quick_calculation', { x: 5, y: 10 });
       expect(result.structuredContent).toEqual({ sum: 15 });
       expect(result).not.toHaveProperty('operation');
       expect(result).not.toHaveProperty('_operation');

@@ -2,22 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession } from './client.js';
 import { REVISIONS } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let parts: TestStack;
-let url: string;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  url = parts.client.url;
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const url = parts.client.url;
 
 describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
   const connect = (capabilities?: object) => connectTo(url, capabilities);
@@ -69,7 +62,7 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
       message: expect.stringMatching(/^Failed to retrieve operation: Operation is working/),
       data: { status: 'working' },
     });
-    await client.wire.request('tools/call', { name: 'operation_cancel', arguments: { token } });
+    await client.call('operation_cancel', { token });
     await client.until(token, ['canceled']);
   });
 
@@ -84,9 +77,7 @@ describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
       error: expect.stringContaining(why),
     });
     const { result } = (await client.result(token)).result;
-    expect(result).toMatchObject({
-      isError: true,
-    });
+    expect(result).toMatchObject({ isError: true });
     expect(result.content[0].text).toMatch(new RegExp(`${why}[^]*first part`));
   });
 

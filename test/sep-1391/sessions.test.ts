@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { sealOf } from '../../platform/home/seal.js';
 import { loadSecret } from '../../platform/home/secret.js';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import {
   AsyncClient,
@@ -19,18 +19,10 @@ import {
   WITH_FORMS,
 } from './client.js';
 
-jest.setTimeout(PROCESSES_MS);
-
 const secret = loadSecret(process.env['LONGHAUL_HOME']!);
-let parts: TestStack;
-let url: string;
-let other: string;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  url = parts.client.url;
-  ({ url: other } = await secondServer(parts));
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const url = parts.client.url;
+const { url: other } = await inSetUp(secondServer(parts));
 
 const yes = (token: string | undefined) => ({
   action: 'accept',
@@ -39,32 +31,30 @@ const yes = (token: string | undefined) => ({
 });
 const questionsIn = (messages: any[]) => messages.filter(({ method }) => method === 'elicitation/create');
 
-describe('200 callers that race to start the same token', () => {
-  test('get one operation, one success and 199 clear refusals', async () => {
-    const clients = [connectStateless(url), connectStateless(other)].map((wire) => new AsyncClient(wire));
-    const ledger = join(mkdtempSync(join(tmpdir(), 'longhaul-race-')), 'ledger');
-    const token = randomUUID();
-    const call = (index: number) =>
-      clients[index % 2]!.call('expensive_analysis', { dataset: 'same', ledger }, { token });
-    const isUnavailable = ({ error }: Answer) => error?.code === -32603 && error.data?.retryable;
-    const answers = await Promise.all(
-      Array.from({ length: 200 }, async (_none, index) => {
-        const answer = await call(index);
-        // On a busy machine Temporal may not answer in time. The operation may have been started even so.
-        return isUnavailable(answer) ? { ...(await call(index)), isRepeated: true } : answer;
-      }),
-    );
-    const started = answers.filter(({ result }) => result);
-    if (answers.some((answer) => 'isRepeated' in answer)) expect(started.length).toBeLessThanOrEqual(1);
-    else expect(started).toHaveLength(1);
-    for (const { result } of started) expect(result.operation.token).toBe(token);
-    const refused = answers.filter(({ error }) => error);
-    expect(refused).toHaveLength(200 - started.length);
-    for (const { error } of refused)
-      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('never used') });
-    await clients[0]!.until(token, ['completed']);
-    expect(readFileSync(ledger, 'utf8')).toBe('ran\n');
-  });
+test('200 callers that race to start the same token get one operation, one success and 199 clear refusals', async () => {
+  const clients = [connectStateless(url), connectStateless(other)].map((wire) => new AsyncClient(wire));
+  const ledger = join(mkdtempSync(join(tmpdir(), 'longhaul-race-')), 'ledger');
+  const token = randomUUID();
+  const call = (index: number) =>
+    clients[index % 2]!.call('expensive_analysis', { dataset: 'same', ledger }, { token });
+  const isUnavailable = ({ error }: Answer) => error?.code === -32603 && error.data?.retryable;
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, async (_none, index) => {
+      const answer = await call(index);
+      // On a busy machine Temporal may not answer in time. The operation may have been started even so.
+      return isUnavailable(answer) ? { ...(await call(index)), isRepeated: true } : answer;
+    }),
+  );
+  const started = answers.filter(({ result }) => result);
+  if (answers.some((answer) => 'isRepeated' in answer)) expect(started.length).toBeLessThanOrEqual(1);
+  else expect(started).toHaveLength(1);
+  for (const { result } of started) expect(result.operation.token).toBe(token);
+  const refused = answers.filter(({ error }) => error);
+  expect(refused).toHaveLength(200 - started.length);
+  for (const { error } of refused)
+    expect(error).toMatchObject({ code: -32602, message: expect.stringContaining('never used') });
+  await clients[0]!.until(token, ['completed']);
+  expect(readFileSync(ledger, 'utf8')).toBe('ran\n');
 });
 
 describe('a question', () => {
@@ -158,10 +148,7 @@ describe('a question', () => {
       const [[key, { message }]] = Object.entries(inputRequests) as any;
       expect(message).toBe('Migrate left-pad?');
       expect(statusMessage).toContain(`operation_answer ${JSON.stringify({ token, key })}`);
-      await wire.request('tools/call', {
-        name: 'operation_answer',
-        arguments: { token, key, content: { go: true } },
-      });
+      await new AsyncClient(wire).call('operation_answer', { token, key, content: { go: true } });
       await client.until(token, ['completed']);
     }
   });
@@ -256,7 +243,7 @@ describe('notifications/cancelled for the original call', () => {
     const client = new AsyncClient(opted);
     for (const token of tokens) {
       expect(await isRunning(client, token)).toBe(true);
-      await opted.request('tools/call', { name: 'operation_cancel', arguments: { token } });
+      await new AsyncClient(opted).call('operation_cancel', { token });
     }
   });
 });

@@ -1,21 +1,17 @@
 /** SEP-1391 over stdio. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { StdioServers } from '../support/stdio-servers.js';
 import { AsyncClient, connectStdio, OPTED_IN, WITH_FORMS, type Wire } from './client.js';
 
-jest.setTimeout(STACK_MS);
-
-let stdio: StdioServers;
 /** One process for each kind of client, shared by tests that don't need their own. */
 let shared: Record<'legacy' | 'current', Wire>;
+const stdio = await forAllTests(StdioServers.open());
 beforeAll(async () => {
-  stdio = await StdioServers.open();
   shared = { legacy: await connect('legacy'), current: await connect('current') };
 });
-afterAll(() => stdio?.stop());
 
 function connect(revision: 'legacy' | 'current', capabilities: object = OPTED_IN) {
   return connectStdio(stdio.run().process, revision, capabilities);
@@ -59,28 +55,22 @@ describe.each(['legacy', 'current'] as const)('without the token, with a %s clie
   });
 });
 
-describe('with a legacy client', () => {
-  test('a question comes by itself with the token, and an answer without it is refused', async () => {
-    const wire = await connect('legacy', WITH_FORMS);
-    const client = new AsyncClient(wire);
-    const { token } = await client.start('migrate_code', { packages: ['left-pad'] });
-    const isQuestion = ({ method }: any) => method === 'elicitation/create';
-    const question = await eventually('it asks', () => wire.messages.find(isQuestion));
-    expect(question.params._operation).toEqual({ token });
-    await wire.respond(question.id, { action: 'accept', content: { go: true } });
-    const refusal = await eventually('it is refused', () => wire.messages.find(({ error }) => error));
-    expect(refusal).toMatchObject({
-      id: null,
-      error: { code: -32602, message: expect.stringContaining('_operation.token') },
-    });
-    // The question is asked again before the next status is answered.
-    expect((await client.status(token)).result.status).toBe('input_required');
-    expect(wire.messages.filter(isQuestion)).toHaveLength(2);
-    await wire.respond(question.id, {
-      action: 'accept',
-      content: { go: true },
-      _operation: { token },
-    });
-    await client.until(token, ['completed']);
+test('with a legacy client a question comes by itself with the token, and an answer without it is refused', async () => {
+  const wire = await connect('legacy', WITH_FORMS);
+  const client = new AsyncClient(wire);
+  const { token } = await client.start('migrate_code', { packages: ['left-pad'] });
+  const isQuestion = ({ method }: any) => method === 'elicitation/create';
+  const question = await eventually('it asks', () => wire.messages.find(isQuestion));
+  expect(question.params._operation).toEqual({ token });
+  await wire.respond(question.id, { action: 'accept', content: { go: true } });
+  const refusal = await eventually('it is refused', () => wire.messages.find(({ error }) => error));
+  expect(refusal).toMatchObject({
+    id: null,
+    error: { code: -32602, message: expect.stringContaining('_operation.token') },
   });
+  // The question is asked again before the next status is answered.
+  expect((await client.status(token)).result.status).toBe('input_required');
+  expect(wire.messages.filter(isQuestion)).toHaveLength(2);
+  await wire.respond(question.id, { action: 'accept', content: { go: true }, _operation: { token } });
+  await client.until(token, ['completed']);
 });

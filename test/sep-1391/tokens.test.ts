@@ -1,20 +1,13 @@
 /** SEP-1391's tokens: brought, made, used, unknown. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { PROCESSES_MS } from '../support/limits.js';
+import { describe, expect, test } from '@jest/globals';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { AsyncClient, connectSession } from './client.js';
 import { REVISIONS } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
-
-let parts: TestStack;
-let url: string;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  url = parts.client.url;
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const url = parts.client.url;
 
 describe.each(REVISIONS)('in %s', (_revision, connectTo) => {
   const connect = (capabilities?: object) => connectTo(url, capabilities);

@@ -1,17 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { JobsClient } from '../support/jobs.js';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openEvents, type ReadStream } from '../http-jobs/sse.js';
 import { LegacyClient, VERSIONS } from '../revision-2025-11-25/wire.js';
 import { follow, start } from '../plain/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { type Part, TestStack } from '../support/test-stack.js';
 import { expectShortStopping, expectStopping, expectTaskStopping, takenUp } from './support.js';
-
-jest.setTimeout(STACK_MS);
 
 /** Key of the operation that is waited for. */
 const KEY = randomUUID();
@@ -59,19 +55,13 @@ const isRefused = () =>
 
 beforeAll(async () => {
   const waits: [string, Promise<any>][] = [
-    ['2026-07-28 tool', client.request('tools/call', { name: 'nap', arguments: NAP })],
+    ['2026-07-28 tool', client.call('nap', NAP)],
     [
       '2026-07-28 tool with progress',
       client.request('tools/call', { name: 'nap', arguments: NAP, _meta: { progressToken: 1 } }),
     ],
-    [
-      '2026-07-28 operation_get',
-      client.request('tools/call', {
-        name: 'operation_get',
-        arguments: { token, wait: true, timeout: 600 },
-      }),
-    ],
-    ['2026-07-28 short tool', client.request('tools/call', { name: 'short_nap', arguments: {} })],
+    ['2026-07-28 operation_get', client.call('operation_get', { token, wait: true, timeout: 600 })],
+    ['2026-07-28 short tool', client.call('short_nap', {})],
   ];
   for (const version of VERSIONS) {
     const older = await LegacyClient.open(client.url, version);
@@ -95,7 +85,7 @@ beforeAll(async () => {
     const resumed = await older.listen(id);
     waits.push([name, resumed.ended.then(() => resumed.messages().find((one) => one.id === message.id))]);
   }
-  const jobs = new JobsClient(parts.base);
+  const { jobs } = parts;
   const { headers } = await jobs.get(`/v1/jobs/${token}`);
   waits.push(
     ['long poll', jobs.get(`/v1/jobs/${token}?wait=60`)],

@@ -1,28 +1,24 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeAll, expect, test } from '@jest/globals';
 import { call, follow, start } from '../plain/support.js';
+import { initializeParams } from '../revision-2025-11-25/wire.js';
 import { eventually, TestHome, type CommandRun } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { WireClient } from '../support/mcp.js';
 import { FIXTURES } from '../support/test-stack.js';
 import { expectStopping, expectTaskStopping, takenUp } from './support.js';
 
-jest.setTimeout(STACK_MS);
-
-let home: TestHome;
 let up: CommandRun;
 let http: WireClient;
 let token: string;
+const home = await forAllTests(TestHome.create());
 beforeAll(async () => {
-  home = await TestHome.create();
   up = await home.up({ ...PROJECT, LONGHAUL_DRAIN_TIMEOUT: '10m' });
   http = new WireClient(`${home.url}/mcp`, {});
   ({ token } = await start(http, 'nap', { idempotency_key: 'nap' }));
   await follow(http, token, 'running');
 });
-afterAll(() => home?.remove());
 
 const PROJECT = { LONGHAUL_PROJECT: FIXTURES };
 const NAP = { idempotency_key: 'nap', wait: true, timeout: 600 };
@@ -62,11 +58,7 @@ test('over stdio, waits of 2025-11-25 are answered on SIGTERM', async () => {
   run = home.run(['stdio'], PROJECT);
   const request = (id: number, method: string, params: object) =>
     write({ jsonrpc: '2.0', id, method, params });
-  request(1, 'initialize', {
-    protocolVersion: '2025-11-25',
-    capabilities: {},
-    clientInfo: { name: 'longhaul-tests', version: '1' },
-  });
+  request(1, 'initialize', initializeParams('2025-11-25'));
   await answered(1);
   write({ jsonrpc: '2.0', method: 'notifications/initialized' });
   request(2, 'tools/call', { name: 'nap', arguments: {}, task: {} });
@@ -87,7 +79,7 @@ test('over stdio, waits of 2025-11-25 are answered on SIGTERM', async () => {
 
 /** Last: it ends the stack. */
 test('SIGTERM of up answers waits before Temporal is gone, and gives activities 5 s, whatever is set', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'longhaul-held-'));
+  const folder = temporaryFolder('held');
   await start(http, 'hold', { folder });
   await eventually('its activity runs', () => existsSync(join(folder, 'held')));
   const waiting = call(http, 'nap', NAP);
@@ -98,5 +90,4 @@ test('SIGTERM of up answers waits before Temporal is gone, and gives activities 
   const log = readFileSync(join(home.path, 'logs', 'worker.log'), 'utf8');
   expect(log).toContain('worker stops: 1 activity still runs, and may do so for 5 s');
   expect(log).toContain('drain timeout: 1 activity still runs, and will be cancelled');
-  rmSync(folder, { recursive: true, force: true });
 });

@@ -1,33 +1,28 @@
 /** A worker that is asked to stop while activities of tools run. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { deploymentNameOf } from '../../platform/temporal/deployments.js';
 import { processesOn } from '../pipelines/support.js';
 import { eventually, readText } from '../stack/cli-process.js';
 import { setCurrentVersion } from '../support/current-version.js';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { afterAllTests, afterThisTest, forThisTest, temporaryFolder } from '../support/for-all-tests.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TemporalProxy } from '../support/temporal-proxy.js';
 import { TestStack, type Part } from '../support/test-stack.js';
-
-jest.setTimeout(STACK_MS);
 
 /** gRPC status codes. */
 const INVALID_ARGUMENT = 3;
 const UNAVAILABLE = 14;
 
 let folder: string;
-let stack: TestStack;
 /** Operations of the test. */
 const started: string[] = [];
-beforeAll(async () => {
-  // Own stack: the tests stop its workers.
-  stack = await TestStack.serverAlone({});
-});
-afterAll(() => stack?.stop('SIGKILL'));
+// Own stack: the tests stop its workers.
+const stack = await TestStack.serverAlone({});
+afterAllTests(() => stack.stop('SIGKILL'));
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-drain-'));
+  folder = temporaryFolder('drain');
 });
 afterEach(async () => {
   const workers = stack.parts.filter(({ process }) => process.spawnargs.includes('worker'));
@@ -38,7 +33,6 @@ afterEach(async () => {
       .getHandle(token)
       .terminate()
       .catch(() => undefined);
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Attempts of the long activity, as they began. */
@@ -101,34 +95,32 @@ async function makeCurrent(of: TestStack, worker: Part): Promise<void> {
 test('an activity of a build runs to its end, and the rest of its operation on another worker', async () => {
   // Own stack: a build becomes current on its task queue.
   const versioned = await TestStack.serverAlone({});
-  try {
-    const settings = { LONGHAUL_WORKER_VERSIONING: 'true', LONGHAUL_DRAIN_TIMEOUT: '10m' };
-    const worker = versioned.worker(settings);
-    await makeCurrent(versioned, worker);
-    await said(worker, 'worker runs');
-    await versioned.ready();
-    const { client } = versioned;
-    const taskId = await startHeld(client);
-    const other = versioned.worker(settings);
-    await said(other, 'worker runs');
+  afterThisTest(() => versioned.stop('SIGKILL'));
 
-    worker.process.kill('SIGTERM');
-    await said(worker, 'worker stops: 1 activity still runs, and may do so for 600 s');
-    await proceed(taskId, versioned);
-    await eventually('the other activity runs', () => readText(join(folder, 'noted')));
-    expect(JSON.parse(readText(join(folder, 'noted')))).toEqual({ pid: other.process.pid, attempt: 1 });
-    await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress === 1);
-    await client.until(await client.start('nap', { seconds: 1 }), 'completed');
+  const settings = { LONGHAUL_WORKER_VERSIONING: 'true', LONGHAUL_DRAIN_TIMEOUT: '10m' };
+  const worker = versioned.worker(settings);
+  await makeCurrent(versioned, worker);
+  await said(worker, 'worker runs');
+  await versioned.ready();
+  const { client } = versioned;
+  const taskId = await startHeld(client);
+  const other = versioned.worker(settings);
+  await said(other, 'worker runs');
 
-    expect(worker.process.exitCode).toBeNull();
-    release();
-    const { result } = await client.until(taskId, 'completed');
-    expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
-    expect(await exitCode(worker)).toBe(0);
-    expect(attempts()).toHaveLength(1);
-  } finally {
-    await versioned.stop('SIGKILL');
-  }
+  worker.process.kill('SIGTERM');
+  await said(worker, 'worker stops: 1 activity still runs, and may do so for 600 s');
+  await proceed(taskId, versioned);
+  await eventually('the other activity runs', () => readText(join(folder, 'noted')));
+  expect(JSON.parse(readText(join(folder, 'noted')))).toEqual({ pid: other.process.pid, attempt: 1 });
+  await client.until(taskId, (task) => task._meta?.['longhaul/progress']?.progress === 1);
+  await client.until(await client.start('nap', { seconds: 1 }), 'completed');
+
+  expect(worker.process.exitCode).toBeNull();
+  release();
+  const { result } = await client.until(taskId, 'completed');
+  expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
+  expect(await exitCode(worker)).toBe(0);
+  expect(attempts()).toHaveLength(1);
 });
 
 test('an activity that still runs after the drain timeout is cancelled, and runs again on another worker', async () => {
@@ -174,56 +166,48 @@ test('a second signal ends a worker that drains at once', async () => {
 });
 
 test('an outcome that Temporal does not take is reported until it does, while the worker drains', async () => {
-  const proxy = await TemporalProxy.start(() => undefined);
-  try {
-    const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m', TEMPORAL_ADDRESS: proxy.address });
-    await isReady(worker);
-    const taskId = await startHeld();
-    stack.worker();
-    worker.process.kill('SIGTERM');
-    await said(worker, 'worker stops: 1 activity still runs');
-    proxy.decide = ({ method }) =>
-      method.startsWith('RespondActivityTask')
-        ? { code: UNAVAILABLE, message: 'a lagging shard' }
-        : undefined;
-    release();
-    await said(worker, "an activity's outcome could not be reported; trying again");
-    await eventually('the worker has tried three times', () => proxy.refusedCalls >= 3);
-    expect(worker.process.exitCode).toBeNull();
-    proxy.decide = () => undefined;
-    expect(await exitCode(worker)).toBe(0);
-    await proceed(taskId);
-    const { result } = await stack.client.until(taskId, 'completed');
-    expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
-  } finally {
-    await proxy.close();
-  }
+  const proxy = await forThisTest(TemporalProxy.start(() => undefined));
+
+  const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '10m', TEMPORAL_ADDRESS: proxy.address });
+  await isReady(worker);
+  const taskId = await startHeld();
+  stack.worker();
+  worker.process.kill('SIGTERM');
+  await said(worker, 'worker stops: 1 activity still runs');
+  proxy.decide = ({ method }) =>
+    method.startsWith('RespondActivityTask') ? { code: UNAVAILABLE, message: 'a lagging shard' } : undefined;
+  release();
+  await said(worker, "an activity's outcome could not be reported; trying again");
+  await eventually('the worker has tried three times', () => proxy.refusedCalls >= 3);
+  expect(worker.process.exitCode).toBeNull();
+  proxy.decide = () => undefined;
+  expect(await exitCode(worker)).toBe(0);
+  await proceed(taskId);
+  const { result } = await stack.client.until(taskId, 'completed');
+  expect(result.structuredContent.held).toEqual({ pid: worker.process.pid, attempt: 1 });
 });
 
 test('a worker that fails ends without a drain', async () => {
-  const proxy = await TemporalProxy.start(() => undefined);
-  try {
-    const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h', TEMPORAL_ADDRESS: proxy.address });
-    await isReady(worker);
-    await startHeld();
-    proxy.decide = ({ method }) =>
-      method === 'PollWorkflowTaskQueue' ? { code: INVALID_ARGUMENT, message: 'no such poll' } : undefined;
-    // Open polls would last for a minute.
-    proxy.disconnect();
-    // The SDK takes another one to give up.
-    await eventually(
-      'the worker fails',
-      async () => {
-        await stack.client.start('nap');
-        return worker.output().includes('worker stops: 1 activity still runs');
-      },
-      PROCESSES_MS,
-    );
-    expect(await exitCode(worker)).toBe(1);
-    expect(worker.output()).toContain('no such poll');
-  } finally {
-    await proxy.close();
-  }
+  const proxy = await forThisTest(TemporalProxy.start(() => undefined));
+
+  const worker = stack.worker({ LONGHAUL_DRAIN_TIMEOUT: '24h', TEMPORAL_ADDRESS: proxy.address });
+  await isReady(worker);
+  await startHeld();
+  proxy.decide = ({ method }) =>
+    method === 'PollWorkflowTaskQueue' ? { code: INVALID_ARGUMENT, message: 'no such poll' } : undefined;
+  // Open polls would last for a minute.
+  proxy.disconnect();
+  // The SDK takes another one to give up.
+  await eventually(
+    'the worker fails',
+    async () => {
+      await stack.client.start('nap');
+      return worker.output().includes('worker stops: 1 activity still runs');
+    },
+    PROCESSES_MS,
+  );
+  expect(await exitCode(worker)).toBe(1);
+  expect(worker.output()).toContain('no such poll');
 });
 
 test.each([

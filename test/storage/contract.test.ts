@@ -1,26 +1,20 @@
 /** The contract of storage, for both drivers: a folder, and a real S3 server. */
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { artifactKey, operationLogPrefix, stepLogPrefix } from '../../platform/storage/keys.js';
 import { verifyStorage, type Storage } from '../../platform/storage/index.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { logText } from '../support/stored-log.js';
 import { all, Storages } from './storages.js';
 
 jest.setTimeout(INSTALL_MS);
 
-let storages: Storages;
-beforeAll(async () => {
-  storages = await Storages.start();
-});
-afterAll(() => storages?.stop());
+const storages = await forAllTests(Storages.start());
 
-const DRIVERS = {
-  folder: () => storages.inFolder(),
-  S3: () => storages.bucket(),
-};
+const DRIVERS = { folder: () => storages.inFolder(), S3: () => storages.bucket() };
 
 async function streamed(storage: Storage, key: string, range?: { from: number; lengthBytes: number }) {
   return Buffer.concat((await all(await storage.stream(key, range))) as Buffer[]);

@@ -1,32 +1,26 @@
 /** Pages, trouble and copies of S3. */
 import { ListMultipartUploadsCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, truncateSync } from 'node:fs';
-import { createServer, request, type Server } from 'node:http';
+import { existsSync, readFileSync, readdirSync, truncateSync } from 'node:fs';
+import { type Server, createServer, request } from 'node:http';
 import { join, relative } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { artifactKey, operationLogPrefix, stepLogPrefix } from '../../platform/storage/keys.js';
-import { openStorage, StorageError, storageId, verifyStorage } from '../../platform/storage/index.js';
+import { StorageError, openStorage, storageId, verifyStorage } from '../../platform/storage/index.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually } from '../stack/cli-process.js';
+import { afterThisTest, forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { logText } from '../support/stored-log.js';
-import { all, Storages } from './storages.js';
+import { Storages, all } from './storages.js';
 
 jest.setTimeout(INSTALL_MS);
 
-let storages: Storages;
-let links: Links;
+const storages = await forAllTests(Storages.start());
+const links = await forAllTests(Links.start());
 /** Port of the link to the server. */
-let linked: number;
-beforeAll(async () => {
-  [storages, links] = await Promise.all([Storages.start(), Links.start()]);
-  linked = await links.open('s3', storages.s3.port);
-});
-afterAll(async () => {
-  await Promise.all([storages?.stop(), links?.stop()]);
-});
+const linked = await inSetUp(links.open('s3', storages.s3.port));
 
 test('a list of S3 has all pages', async () => {
   const storage = storages.bucket({}, 'many');
@@ -41,11 +35,7 @@ test('a canceled upload leaves nothing in S3, and the file where it is', async (
   const key = artifactKey('an operation', 'large');
   const path = storages.file(Buffer.from('x'));
   truncateSync(path, 9 * 1024 ** 3);
-  const client = new S3Client({
-    endpoint: storages.s3.endpoint,
-    region: 'us-east-1',
-    forcePathStyle: true,
-  });
+  const client = new S3Client({ endpoint: storages.s3.endpoint, region: 'us-east-1', forcePathStyle: true });
   const uploads = async () =>
     (await client.send(new ListMultipartUploadsCommand({ Bucket: 'values' }))).Uploads ?? [];
   const cancel = new AbortController();
@@ -86,15 +76,13 @@ describe('trouble of S3', () => {
 
   test('wrong credentials are refused, and say so', async () => {
     process.env['AWS_SECRET_ACCESS_KEY'] = 'wrong';
-    try {
-      const error = await failure(putIn({}));
-      expect(error).toMatchObject({ retryable: false });
-      expect(error.message).toMatch(/refuses these credentials.*403 SignatureDoesNotMatch/);
-      process.env['AWS_ACCESS_KEY_ID'] = 'nobody';
-      expect((await failure(putIn({}))).message).toMatch(/refuses these credentials/);
-    } finally {
-      storages.useCredentials();
-    }
+    afterThisTest(() => storages.useCredentials());
+
+    const error = await failure(putIn({}));
+    expect(error).toMatchObject({ retryable: false });
+    expect(error.message).toMatch(/refuses these credentials.*403 SignatureDoesNotMatch/);
+    process.env['AWS_ACCESS_KEY_ID'] = 'nobody';
+    expect((await failure(putIn({}))).message).toMatch(/refuses these credentials/);
   });
 
   test('a store that is down, or silent, is retryable', async () => {

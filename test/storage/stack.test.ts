@@ -1,13 +1,12 @@
 /** Server and worker whose storage is S3: values, logs and files; a store that is away, and comes back; wrong settings. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import { artifactKey, stepLogPrefix } from '../../platform/storage/keys.js';
-import { openStorage, type Storage } from '../../platform/storage/index.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { Links } from '../chaos/faults/links.js';
 import { eventually, freePort } from '../stack/cli-process.js';
+import { afterThisTest, forAllTests, inSetUp, temporaryFolder } from '../support/for-all-tests.js';
 import { JobsClient } from '../support/jobs.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { newNamespace } from '../support/namespace.js';
@@ -21,39 +20,26 @@ jest.setTimeout(INSTALL_MS);
 const PROJECT = resolve('test/fixtures/storage-project');
 const MB = 1_000_000;
 
-let s3: S3Server;
-let links: Links;
-let stack: TestStack;
-let storage: Storage;
-let folder: string;
-let namespace: string;
-beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-storage-'));
-  [s3, links, namespace] = await Promise.all([
-    S3Server.start('shared'),
-    Links.start(),
-    newNamespace('storage'),
-  ]);
-  const port = await links.open('s3', s3.port);
-  // Own stack: its storage is S3, and no other operation is in its namespace.
-  stack = await TestStack.start({
+const folder = temporaryFolder('storage');
+const s3 = await forAllTests(S3Server.start('shared'));
+const links = await forAllTests(Links.start());
+const namespace = await inSetUp(newNamespace('storage'));
+const port = await inSetUp(links.open('s3', s3.port));
+// Own stack: its storage is S3, and no other operation is in its namespace.
+const stack = await forAllTests(
+  TestStack.start({
     ...s3.environment('s3://shared/stack', port),
     TEMPORAL_NAMESPACE: namespace,
     LONGHAUL_PROJECT: PROJECT,
     LONGHAUL_PIPELINE_FOLDERS: join(PROJECT, 'pipelines'),
-  });
-  Object.assign(process.env, s3.environment('s3://shared/stack'));
-  storage = openStorage({
-    home: folder,
-    storage: 's3://shared/stack',
-    storageEndpoint: s3.endpoint,
-    storageRegion: 'us-east-1',
-  });
-});
-afterAll(async () => {
-  await stack?.stop();
-  await Promise.all([s3?.stop(), links?.stop()]);
-  rmSync(folder, { recursive: true, force: true });
+  }),
+);
+Object.assign(process.env, s3.environment('s3://shared/stack'));
+const storage = openStorage({
+  home: folder,
+  storage: 's3://shared/stack',
+  storageEndpoint: s3.endpoint,
+  storageRegion: 'us-east-1',
 });
 
 /** Keys of an operation in the bucket, by their kind. */
@@ -115,66 +101,56 @@ test('operations wait for a store that is away, say so, and complete once it is 
   const talking = await stack.client.start('chatter', { seconds: 4, lines: 100 });
   await stack.client.until(talking, (task) => task.status === 'working');
   await links.fault('s3', 'cut');
-  try {
-    const tokens = {
-      file: await stack.client.start('stored_values', { fileBytes: 100 }),
-      activity: await stack.client.start('stored_values', { activityBytes: MB }),
-      workflow: await stack.client.start('stored_values', { resultBytes: MB }),
-    };
-    const told = /waits? ?(?:ing)? ?for storage s3:\/\/shared\/stack at .*can't be reached/;
-    for (const token of [...Object.values(tokens), talking])
-      await stack.client.until(token, (task) => told.test(task.statusMessage ?? ''));
-    // A plain operation needs no storage.
-    await stack.client.until(await stack.client.start('stored_values', {}), 'completed');
-    const { status, body } = await eventually('readiness names the store', async () => {
-      const answer = await readiness();
-      return answer.body.degraded && answer;
+  afterThisTest(() => links.heal('s3'));
+
+  const tokens = {
+    file: await stack.client.start('stored_values', { fileBytes: 100 }),
+    activity: await stack.client.start('stored_values', { activityBytes: MB }),
+    workflow: await stack.client.start('stored_values', { resultBytes: MB }),
+  };
+  const told = /waits? ?(?:ing)? ?for storage s3:\/\/shared\/stack at .*can't be reached/;
+  for (const token of [...Object.values(tokens), talking])
+    await stack.client.until(token, (task) => told.test(task.statusMessage ?? ''));
+  // A plain operation needs no storage.
+  await stack.client.until(await stack.client.start('stored_values', {}), 'completed');
+  const { status, body } = await eventually('readiness names the store', async () => {
+    const answer = await readiness();
+    return answer.body.degraded && answer;
+  });
+  expect([status, body.status]).toEqual([200, 'ready']);
+  expect(body.degraded).toEqual([expect.stringContaining("the store can't be reached")]);
+  // The record is Temporal's.
+  await eventually('the cached record has expired', async () => (await job(`${done}/result`)).status === 503);
+  expect((await job(done)).body).toMatchObject({
+    status: 'succeeded',
+    status_message: expect.stringContaining("the result can't be read at present: storage s3://shared/stack"),
+    result_url: expect.any(String),
+    error: { kind: 'unavailable', retryable: true, message: expect.stringContaining("can't be reached") },
+  });
+  expect((await job(`${done}/result`)).body).toMatchObject({
+    type: '/problems/unavailable',
+    retryable: true,
+    detail: expect.stringContaining("can't be reached"),
+  });
+  const { error } = await stack.client.request('tasks/get', { taskId: done });
+  expect(error).toMatchObject({ data: { kind: 'unavailable', retryable: true } });
+  const got = await stack.client.call('operation_get', { token: done });
+  expect(got.result.structuredContent).toMatchObject({
+    status: 'completed',
+    error: { kind: 'unavailable', retryable: true },
+  });
+  await links.heal('s3');
+  for (const [kind, token] of Object.entries(tokens)) {
+    const { result } = await stack.client.until(token, 'completed');
+    expect(result.structuredContent).toMatchObject({
+      activityLength: kind === 'activity' ? MB : 0,
+      text: 'r'.repeat(kind === 'workflow' ? MB : 0),
     });
-    expect([status, body.status]).toEqual([200, 'ready']);
-    expect(body.degraded).toEqual([expect.stringContaining("the store can't be reached")]);
-    // The record is Temporal's.
-    await eventually(
-      'the cached record has expired',
-      async () => (await job(`${done}/result`)).status === 503,
-    );
-    expect((await job(done)).body).toMatchObject({
-      status: 'succeeded',
-      status_message: expect.stringContaining(
-        "the result can't be read at present: storage s3://shared/stack",
-      ),
-      result_url: expect.any(String),
-      error: { kind: 'unavailable', retryable: true, message: expect.stringContaining("can't be reached") },
-    });
-    expect((await job(`${done}/result`)).body).toMatchObject({
-      type: '/problems/unavailable',
-      retryable: true,
-      detail: expect.stringContaining("can't be reached"),
-    });
-    const { error } = await stack.client.request('tasks/get', { taskId: done });
-    expect(error).toMatchObject({ data: { kind: 'unavailable', retryable: true } });
-    const got = await stack.client.request('tools/call', {
-      name: 'operation_get',
-      arguments: { token: done },
-    });
-    expect(got.result.structuredContent).toMatchObject({
-      status: 'completed',
-      error: { kind: 'unavailable', retryable: true },
-    });
-    await links.heal('s3');
-    for (const [kind, token] of Object.entries(tokens)) {
-      const { result } = await stack.client.until(token, 'completed');
-      expect(result.structuredContent).toMatchObject({
-        activityLength: kind === 'activity' ? MB : 0,
-        text: 'r'.repeat(kind === 'workflow' ? MB : 0),
-      });
-    }
-    await stack.client.until(talking, 'completed');
-    expect((await logText(storage, stepLogPrefix(talking, 'talk', 1))).split('\n')).toHaveLength(401);
-    const read = await stack.client.until(done, 'completed');
-    expect(read.result.structuredContent.text).toHaveLength(MB);
-  } finally {
-    await links.heal('s3');
   }
+  await stack.client.until(talking, 'completed');
+  expect((await logText(storage, stepLogPrefix(talking, 'talk', 1))).split('\n')).toHaveLength(401);
+  const read = await stack.client.until(done, 'completed');
+  expect(read.result.structuredContent.text).toHaveLength(MB);
 });
 
 test('settings that can not work end a worker with one line, and a server says so', async () => {

@@ -1,20 +1,14 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { resolve } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TASKS } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { FORBIDDEN, plainTask, subscribe, SUBSCRIPTION_ID, tasksIn } from './support.js';
 
-jest.setTimeout(PROCESSES_MS);
-
 const AIRPORTS = resolve('node_modules/vega-datasets/data/flights-airport.csv');
 
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
 
 test('a subscription is acknowledged first, without unknown tasks', async () => {
   const taskId = await parts.client.start('confirm_delete', { filename: 'a' });

@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { subscribe } from './support.js';
-
-jest.setTimeout(STACK_MS);
 
 /** More than the server of this test holds open at once, so closed ones must have been released. */
 const STREAMS = 400;
@@ -14,12 +12,8 @@ const MOST_OPEN = 100;
 const AT_ONCE = 24;
 const TASKS = 24;
 
-let parts: TestStack;
-beforeAll(async () => {
-  // A stack of its own: the memory and CPU of its server are measured.
-  parts = await TestStack.start({ LONGHAUL_MAX_OPEN_REQUESTS: String(MOST_OPEN) });
-});
-afterAll(() => parts?.stop());
+// A stack of its own: the memory and CPU of its server are measured.
+const parts = await forAllTests(TestStack.start({ LONGHAUL_MAX_OPEN_REQUESTS: String(MOST_OPEN) }));
 
 /** CPU time used by a process, in seconds. */
 function cpuSeconds(pid: number): number {

@@ -1,19 +1,12 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
-import { TASKS, type WireClient } from '../support/mcp.js';
+import { forAllTests } from '../support/for-all-tests.js';
+import { TASKS } from '../support/mcp.js';
 import { StdioServers, type StdioProcess } from '../support/stdio-servers.js';
 import { FORBIDDEN, plainTask, SUBSCRIPTION_ID, tasksIn, type Message } from './support.js';
 
-jest.setTimeout(STACK_MS);
-
-let stdio: StdioServers;
-let http: WireClient;
-beforeAll(async () => {
-  stdio = await StdioServers.open();
-  http = stdio.parts.client;
-});
-afterAll(() => stdio?.stop());
+const stdio = await forAllTests(StdioServers.open());
+const http = stdio.parts.client;
 
 let run: StdioProcess;
 beforeEach(() => {
@@ -21,9 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => run.end());
 
-function send(message: object): void {
-  run.process.stdin!.write(`${JSON.stringify(message)}\n`);
-}
+const send = (message: object) => run.send(message);
 
 function listen(id: number | string, notifications: object, client = http): void {
   send({ ...client.envelope('subscriptions/listen', { notifications }), id });
@@ -31,8 +22,7 @@ function listen(id: number | string, notifications: object, client = http): void
 
 /** Complete messages received, of one subscription or of all. */
 function received(subscriptionId?: number | string): Message[] {
-  const lines = run.stdout().split('\n').slice(0, -1);
-  const messages = lines.map((line) => JSON.parse(line) as Message);
+  const messages: Message[] = run.messages();
   const idOf = ({ params, result }: Message) => (params ?? result)?._meta?.[SUBSCRIPTION_ID] as unknown;
   return subscriptionId === undefined
     ? messages

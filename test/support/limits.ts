@@ -1,5 +1,5 @@
 /**
- * Time limits of tests, hooks and waits that take longer than the defaults (180 s for a test: `testTimeout` in
+ * Time limits of tests, hooks and waits that take longer than the defaults (10 minutes for a test: `testTimeout` in
  * jest.config.js; 120 s for `eventually`), in milliseconds. On an idle machine most of these tests take a twentieth of their
  * limit: the limits are for a machine with two cores that runs four test files at once, at half the speed. A limit ends a
  * test that hangs; it never stands for a duration that a test measures. `jest.setTimeout` sets the limit of a whole file.

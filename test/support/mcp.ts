@@ -1,6 +1,7 @@
 /** A client of revision 2026-07-28 that exposes raw messages, for tests of details that the official clients hide. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../stack/cli-process.js';
+import { parseEvents, readEvents } from './sse.js';
 
 export const TASKS = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
 export const TASKS_AND_FORMS = { ...TASKS, elicitation: {} };
@@ -87,18 +88,19 @@ export class WireClient {
     if (!response.headers.get('content-type')?.includes('event-stream')) {
       return { httpStatus: response.status, notifications: [], ...(text ? JSON.parse(text) : {}) };
     }
-    const messages = text
-      .split('\n')
-      .filter((line) => line.startsWith('data: '))
-      .map((line) => JSON.parse(line.slice(6)));
+    const messages = parseEvents(text).flatMap(({ data }) => (data === undefined ? [] : [data]));
     return { httpStatus: response.status, ...messages.at(-1), notifications: messages.slice(0, -1) };
+  }
+
+  call(name: string, args: object = {}): Promise<RpcAnswer> {
+    return this.request('tools/call', { name, arguments: args });
   }
 
   /** Calls a tool that becomes a task. Calls again while Temporal doesn't answer: the run's own may be started again. */
   async start(name: string, args: object = {}): Promise<string> {
     const lastMs = performance.now() + RESTART_LIMIT_MS;
     for (;;) {
-      const answer = await this.request('tools/call', { name, arguments: args });
+      const answer = await this.call(name, args);
       if (answer.result?.resultType === 'task') return answer.result.taskId;
       const isUnanswered = answer.result?.content?.[0]?.text?.startsWith('Temporal did not answer in time');
       if (!isUnanswered || performance.now() > lastMs) throw new Error(`no task: ${JSON.stringify(answer)}`);
@@ -138,10 +140,16 @@ export class WireClient {
     return this.request('tasks/update', { taskId, inputResponses: { [key]: response } });
   }
 
+  /** Accepts what a task asks next. */
+  async accept(taskId: string, content: object): Promise<RpcAnswer> {
+    const { inputRequests } = await this.until(taskId, 'input_required');
+    return this.answer(taskId, Object.keys(inputRequests)[0]!, { action: 'accept', content });
+  }
+
   /** Opens subscriptions/listen; messages are collected as they come. */
   async listen(
     notifications: object,
-  ): Promise<{ messages: any[]; response: Response; close(): void; ended: Promise<void> }> {
+  ): Promise<{ messages: any[]; response: Response; close(): void; ended: Promise<boolean> }> {
     const controller = new AbortController();
     const response = await this.post(
       JSON.stringify(this.envelope('subscriptions/listen', { notifications })),
@@ -149,15 +157,7 @@ export class WireClient {
       controller.signal,
     );
     const messages: any[] = [];
-    const read = async () => {
-      let rest = '';
-      for await (const chunk of response.body!.pipeThrough(new TextDecoderStream() as any) as any) {
-        const lines = (rest + chunk).split('\n');
-        rest = lines.pop() ?? '';
-        for (const line of lines) if (line.startsWith('data: ')) messages.push(JSON.parse(line.slice(6)));
-      }
-    };
-    const ended = read().catch(() => undefined);
-    return { messages, response, close: () => controller.abort(), ended };
+    const { ended, close } = readEvents(response, controller, ({ data }) => messages.push(data));
+    return { messages, response, close, ended };
   }
 }

@@ -107,10 +107,7 @@ async function endOf(client: WireClient): Promise<{ call: number; answer: number
 
 /** The call, its answer and the result, as a client with tasks shows them to its model. */
 async function hourWithTasks(client: WireClient): Promise<number> {
-  const { result } = await client.request('tools/call', {
-    name: 'slow_compute',
-    arguments: { seconds: 0 },
-  });
+  const { result } = await client.call('slow_compute', { seconds: 0 });
   const { result: end } = await client.until(result.taskId, 'completed');
   const call = { name: 'slow_compute', arguments: { seconds: HOUR_SECONDS } };
   return tokensOf(call) + tokensOf(result) + answerTokens(end);

@@ -11,6 +11,9 @@ import { FIXTURES, TestStack } from './test-stack.js';
 export interface StdioProcess {
   process: ChildProcess;
   stdout(): string;
+  /** Messages of its complete lines. */
+  messages(): any[];
+  send(message: unknown): void;
   /** The exit code, or the signal's name. */
   ended: Promise<number | string>;
   /** Closes its standard input, and waits for its end. */
@@ -64,6 +67,12 @@ export class StdioServers {
     const one = {
       process: child,
       stdout: () => stdout,
+      messages: () =>
+        stdout
+          .split('\n')
+          .slice(0, -1)
+          .map((line) => JSON.parse(line) as unknown),
+      send: (message: unknown) => void child.stdin.write(`${JSON.stringify(message)}\n`),
       ended,
       end: () => {
         child.stdin.end();

@@ -6,6 +6,7 @@ import { Client } from '@temporalio/client';
 import { logTail } from '../../stack/log-files.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { endStepsOf } from './end-steps.js';
+import { JobsClient } from './jobs.js';
 import { PROCESSES_MS } from './limits.js';
 import { WireClient } from './mcp.js';
 import { keepOutput } from './process-log.js';
@@ -13,6 +14,12 @@ import { connectToTemporal, inheritedEnvironment } from './run-temporal.js';
 
 const MAIN = resolve('dist/bin/longhaul.js');
 export const FIXTURES = resolve('test/fixtures/project');
+/** Environment of a stack whose tools count calls and events, or are odd for a worker; without the shipped tools. */
+export const COUNTED_PROJECT = {
+  LONGHAUL_PROJECT: resolve('test/fixtures/counted-project'),
+  LONGHAUL_PIPELINE_FOLDERS: resolve('test/fixtures/counted-project/pipelines'),
+  LONGHAUL_SHIPPED_TOOLS: 'false',
+};
 /** Secret `SHARED` of pipelines on the run's shared worker. */
 export const SHARED_SECRET = process.env['LONGHAUL_SECRET_SHARED']!;
 /** Data that tools of the run's shared stack may read. */
@@ -44,6 +51,7 @@ export class TestStack {
   /** Processes that no test has ended. */
   parts: Part[] = [];
   readonly client: WireClient;
+  readonly jobs: JobsClient;
   readonly #temporal = new Map<string, Client>();
   /** Task queues of its workers, by home. */
   readonly #queues = new Map<string, Set<string>>();
@@ -54,6 +62,7 @@ export class TestStack {
     readonly taskQueue = `test-${randomUUID()}`,
   ) {
     this.client = new WireClient(`${this.base}/mcp`);
+    this.jobs = new JobsClient(this.base);
   }
 
   /**
@@ -134,10 +143,7 @@ export class TestStack {
       const home = env['LONGHAUL_HOME']!;
       this.#queues.set(home, (this.#queues.get(home) ?? new Set()).add(env['LONGHAUL_TASK_QUEUE']!));
     }
-    const child = spawn(process.execPath, [main, command], {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    const child = spawn(process.execPath, [main, command], { env, stdio: ['ignore', 'pipe', 'pipe'] });
     keepOutput(child, command);
     let output = '';
     for (const stream of [child.stdout, child.stderr])
@@ -173,6 +179,16 @@ export class TestStack {
         if (dead) throw new Error(`a part ended: ${dead.output()}`);
         return this.isReady();
       },
+    );
+  }
+
+  /** Waits until the server answers, whether it is ready or not. */
+  async listening(): Promise<void> {
+    await eventually('the server listens', () =>
+      fetch(`${this.base}/healthz`).then(
+        () => true,
+        () => false,
+      ),
     );
   }
 

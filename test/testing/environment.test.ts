@@ -1,32 +1,26 @@
 /** The test kit, used as the author of tools does, and wrongly: each wrong use is refused with its place and a remedy. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { isRunning } from '../stack/cli-process.js';
-import { OUTAGE_MS, STACK_MS } from '../support/limits.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
 import { writeFiles } from '../support/write-files.js';
 import { processesOf } from './processes.js';
 
-jest.setTimeout(OUTAGE_MS);
 const project = resolve('test/testing/project');
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-kit-'));
+const folder = temporaryFolder('kit');
 const ARGUMENTS = { sites: 2, surveyor: 'Ada' };
 let count = 0;
 
-let environment: TestToolEnvironment;
-beforeAll(async () => {
-  environment = await TestToolEnvironment.create({
+const environment = await forAllTests(
+  TestToolEnvironment.create({
     project,
     settings: { shippedTools: false },
     environment: { SURVEY_REGION: 'north' },
-  });
-}, STACK_MS);
-afterAll(async () => {
-  await environment?.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+  }),
+);
 
 const accept = { action: 'accept', content: { approve: true } } as const;
 
@@ -120,25 +114,23 @@ describe('an operation', () => {
   });
 });
 
-describe('a history', () => {
-  test('replays, as it is and from a file; a change in the order of steps is refused', async () => {
-    const operation = await environment.start('survey', ARGUMENTS);
-    await operation.question();
-    await operation.answer(accept);
-    await operation.result();
-    const history = await operation.fetchHistory();
-    await environment.replay(history);
-    const path = join(folder, 'histories/survey.json');
-    await operation.saveHistory(path);
-    await environment.replay(path);
+test('a history replays, as it is and from a file; a change in the order of steps is refused', async () => {
+  const operation = await environment.start('survey', ARGUMENTS);
+  await operation.question();
+  await operation.answer(accept);
+  await operation.result();
+  const history = await operation.fetchHistory();
+  await environment.replay(history);
+  const path = join(folder, 'histories/survey.json');
+  await operation.saveHistory(path);
+  await environment.replay(path);
 
-    const scheduled = history.events!.find((event) => event.activityTaskScheduledEventAttributes)!;
-    scheduled.activityTaskScheduledEventAttributes!.activityType!.name = 'another';
-    await expect(environment.replay(history)).rejects.toMatchObject({
-      name: 'ReplayError',
-      isNondeterministic: true,
-      message: expect.stringContaining('another'),
-    });
+  const scheduled = history.events!.find((event) => event.activityTaskScheduledEventAttributes)!;
+  scheduled.activityTaskScheduledEventAttributes!.activityType!.name = 'another';
+  await expect(environment.replay(history)).rejects.toMatchObject({
+    name: 'ReplayError',
+    isNondeterministic: true,
+    message: expect.stringContaining('another'),
   });
 });
 

@@ -1,21 +1,18 @@
 /** Environments of the test kit beside each other, on Temporals and with pipelines of their own. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { Client } from '@temporalio/client';
 import { linesOf } from '../pipelines/support.js';
 import { eventually, isRunning } from '../stack/cli-process.js';
-import { OUTAGE_MS } from '../support/limits.js';
+import { temporaryFolder } from '../support/for-all-tests.js';
 import { connectToTemporal } from '../support/run-temporal.js';
 import { TestToolEnvironment } from '../support/test-environment.js';
 import { processesOf } from './processes.js';
 
-jest.setTimeout(OUTAGE_MS);
 const project = resolve('test/testing/project');
-const folder = mkdtempSync(join(tmpdir(), 'longhaul-kits-'));
+const folder = temporaryFolder('kits');
 const ARGUMENTS = { sites: 2, surveyor: 'Ada' };
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('environments run side by side on Temporal that is shared or their own, and leave nothing behind', async () => {
   const embedded = await TestToolEnvironment.create({ project, temporal: 'embedded' });

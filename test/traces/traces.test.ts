@@ -1,25 +1,21 @@
 /** Traces from a client's request to the step's process: which spans there are, their parents, and what they lead to. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { protocolClients } from '../support/protocols/index.js';
 import type { ReceivedSpan } from './collector.js';
 import { ClientTrace, linesOf, TracedStack } from './support.js';
 
-jest.setTimeout(OUTAGE_MS);
-
-let stack: TracedStack;
-beforeAll(async () => {
-  stack = await TracedStack.start({
+const stack = await forAllTests(
+  TracedStack.start({
     LONGHAUL_SECRET_OF_TESTS: 'marker-secret-7f3a',
     OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=marker-collector-7f3a',
     OF_THE_MACHINE: 'marker-environment-7f3a',
-  });
-}, PROCESSES_MS);
-afterAll(() => stack?.stop());
+  }),
+);
 
 /** Calls a tool as a task. @param fields of `_meta` */
 async function start(tool: string, args: object, fields: object, headers = {}): Promise<string> {
@@ -116,10 +112,7 @@ test('an operation shows its trace over every protocol; log lines of server and 
   const token = await start('trip', {}, trace.fields, { 'x-request-id': 'shown-1' });
   const task = await stack.client.until(token, 'completed');
   expect(task._meta['longhaul/trace-id']).toBe(trace.traceId);
-  const { result } = await stack.client.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token, view: 'full' },
-  });
+  const { result } = await stack.client.call('operation_get', { token, view: 'full' });
   expect(result.structuredContent.trace_id).toBe(trace.traceId);
   expect((await stack.jobs.job(token)).trace_id).toBe(trace.traceId);
   const older = await LegacyClient.open(`${stack.parts.base}/mcp`, '2025-11-25', {});

@@ -1,17 +1,11 @@
 /** tools/cancel_job: running, ended and unknown jobs. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { complete, HttpClient, OPT_IN, poll, start } from './client.js';
 
-jest.setTimeout(STACK_MS);
-
-let parts: TestStack;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
 
 type Requester = Pick<HttpClient, 'request'>;
 const cancel = (by: Requester, jobId: unknown, more: object = {}): Promise<any> =>
@@ -29,11 +23,7 @@ describe.each(REVISIONS)('in %s', (_revision, connect) => {
     const { result } = await cancel(by, jobId, { reason: 'enough primes' });
     expect(result).toMatchObject({
       success: true,
-      data: {
-        job_id: jobId,
-        status: expect.stringMatching(/^(running|complete)$/),
-        cancel_requested: true,
-      },
+      data: { job_id: jobId, status: expect.stringMatching(/^(running|complete)$/), cancel_requested: true },
       messages: [{ type: 'info', text: expect.stringContaining(jobId) }],
       job_id: jobId,
     });

@@ -1,32 +1,21 @@
 /** The document's own example, step by step, over stdio and over HTTP. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, temporaryFolder } from '../support/for-all-tests.js';
 import { StdioServers } from '../support/stdio-servers.js';
-import { HttpClient, notificationsOf, openStdio, type TwoStageClient } from './client.js';
-
-jest.setTimeout(STACK_MS);
+import { HttpClient, type TwoStageClient, notificationsOf, openStdio } from './client.js';
 
 const FILES = 490;
 const EMPTY = 10;
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
 
-let stdio: StdioServers;
-let folder: string;
-beforeAll(async () => {
-  stdio = await StdioServers.open();
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-to-sync-'));
-  mkdirSync(join(folder, 'deeper'), { recursive: true });
-  for (let index = 0; index < FILES + EMPTY; index += 1)
-    writeFileSync(join(folder, index % 2 ? 'deeper' : '', `${index}.txt`), index < EMPTY ? '' : `${index}`);
-});
-afterAll(async () => {
-  await stdio?.stop();
-  if (folder) rmSync(folder, { recursive: true });
-});
+const stdio = await forAllTests(StdioServers.open());
+const folder = temporaryFolder('to-sync');
+mkdirSync(join(folder, 'deeper'), { recursive: true });
+for (let index = 0; index < FILES + EMPTY; index += 1)
+  writeFileSync(join(folder, index % 2 ? 'deeper' : '', `${index}.txt`), index < EMPTY ? '' : `${index}`);
 
 const overHttp = async () => {
   const client = await HttpClient.open(stdio.parts.client.url);

@@ -1,23 +1,13 @@
 /** Outcomes of jobs, as different clients read them, and refused calls. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { HttpClient, OPT_IN, notificationsOf } from './client.js';
 
-jest.setTimeout(STACK_MS);
-
-let parts: TestStack;
-let client: HttpClient;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  client = await HttpClient.open(parts.client.url);
-  await client.listen();
-});
-afterAll(async () => {
-  await client?.close();
-  await parts?.stop();
-});
+const parts = await forAllTests(TestStack.shared());
+const client = await forAllTests(HttpClient.open(parts.client.url));
+await inSetUp(client.listen());
 
 const call = (name: string, args: object = {}, more: object = {}): Promise<any> =>
   client.request('tools/call', { name, arguments: args, ...more });

@@ -9,10 +9,7 @@ import { DeliveredJobs } from '../../mcp-server/two-stage/delivered-jobs.js';
 beforeEach(() => void jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] }));
 afterEach(() => void jest.useRealTimers());
 
-const engine = {
-  tools: { get: () => undefined },
-  heardNowMs: Date.now(),
-} as unknown as Guard;
+const engine = { tools: { get: () => undefined }, heardNowMs: Date.now() } as unknown as Guard;
 const record = (progress: number, more: Partial<WatchedRecord> = {}): WatchedRecord => ({
   token: 'job',
   runId: 'run',

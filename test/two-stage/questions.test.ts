@@ -1,22 +1,15 @@
 /** Questions of jobs: the field `questions`, and forms for clients with elicitation. */
-import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { complete, HttpClient, notificationsOf, OPT_IN, poll, start, type TwoStageClient } from './client.js';
 
-jest.setTimeout(STACK_MS);
-
 const WITH_FORMS = { ...OPT_IN, elicitation: {} };
 
-let parts: TestStack;
-let url: string;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  url = parts.client.url;
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const url = parts.client.url;
 
 type Requester = Pick<TwoStageClient, 'request'>;
 
@@ -106,53 +99,49 @@ test('a repeated call whose job asks has its question at once', async () => {
   await by.request('tools/cancel_job', { job_id: jobId });
 });
 
-describe('notifications/progress', () => {
-  test('of a subscription of 2026-07-28 has them too', async () => {
-    const by = parts.client.with(WITH_FORMS);
-    const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
-    const subscription = await by.listen({ jobIds: [jobId] });
-    const asked = await eventually('it asks', () =>
-      subscription.messages.find(({ params }) => params?.questions),
-    );
-    expect(asked).toMatchObject({ method: 'notifications/progress', params: { job_id: jobId } });
-    await answer(by, asked.params.questions[0], { confirm: false });
-    await eventually('it ends', () =>
-      subscription.messages.find(({ method }) => method === 'notifications/tool_result'),
-    );
-    subscription.close();
-  });
+test('notifications/progress of a subscription of 2026-07-28 has them too', async () => {
+  const by = parts.client.with(WITH_FORMS);
+  const jobId = await start(by, 'confirm_delete', { filename: 'old.csv' });
+  const subscription = await by.listen({ jobIds: [jobId] });
+  const asked = await eventually('it asks', () =>
+    subscription.messages.find(({ params }) => params?.questions),
+  );
+  expect(asked).toMatchObject({ method: 'notifications/progress', params: { job_id: jobId } });
+  await answer(by, asked.params.questions[0], { confirm: false });
+  await eventually('it ends', () =>
+    subscription.messages.find(({ method }) => method === 'notifications/tool_result'),
+  );
+  subscription.close();
 });
 
-describe('a client with elicitation', () => {
-  test("is asked on the session's own stream, once, and its answer lets the job continue", async () => {
-    const client = await connect(WITH_FORMS);
-    await client.listen();
-    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-    const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
-    expect(form.params).toMatchObject({
-      mode: 'form',
-      message: 'Delete old.csv?',
-      requestedSchema: { properties: { confirm: { type: 'boolean' } } },
-    });
-    expect((await poll(client, jobId)).data.questions).toHaveLength(1);
-    expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
-    const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
-    expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
-    expect(formsOf(client, jobId)).toHaveLength(1);
+test("a client with elicitation is asked on the session's own stream, once, and its answer lets the job continue", async () => {
+  const client = await connect(WITH_FORMS);
+  await client.listen();
+  const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
+  const form = await eventually('it asks', () => formsOf(client, jobId)[0]);
+  expect(form.params).toMatchObject({
+    mode: 'form',
+    message: 'Delete old.csv?',
+    requestedSchema: { properties: { confirm: { type: 'boolean' } } },
   });
+  expect((await poll(client, jobId)).data.questions).toHaveLength(1);
+  expect(await client.respond(form.id, { action: 'accept', content: { confirm: true } })).toBe(202);
+  const { result } = await eventually('it ends', () => notificationsOf(client, jobId).results[0]);
+  expect(result.data).toEqual({ answer: 'accept', deleted: ['old.csv'] });
+  expect(formsOf(client, jobId)).toHaveLength(1);
+});
 
-  test('without a stream is asked with its next poll, once, and answers at another server', async () => {
-    const other = await secondServer(parts);
-    const client = await connect(WITH_FORMS);
-    const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
-    const form = await eventually('it asks', async () => {
-      await poll(client, jobId);
-      return formsOf(client, jobId)[0];
-    });
+test('a client with elicitation without a stream is asked with its next poll, once, and answers at another server', async () => {
+  const other = await secondServer(parts);
+  const client = await connect(WITH_FORMS);
+  const jobId = await start(client, 'confirm_delete', { filename: 'old.csv' });
+  const form = await eventually('it asks', async () => {
     await poll(client, jobId);
-    expect(formsOf(client, jobId)).toHaveLength(1);
-    client.url = other.url;
-    await client.respond(form.id, { action: 'decline' });
-    expect((await complete(client, jobId)).result.data).toEqual({ answer: 'decline', deleted: [] });
+    return formsOf(client, jobId)[0];
   });
+  await poll(client, jobId);
+  expect(formsOf(client, jobId)).toHaveLength(1);
+  client.url = other.url;
+  await client.respond(form.id, { action: 'decline' });
+  expect((await complete(client, jobId)).result.data).toEqual({ answer: 'decline', deleted: [] });
 });

@@ -1,25 +1,17 @@
 /** Notifications on sessions' streams and subscriptions, across processes. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { secondServer } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
-import { STACK_MS } from '../support/limits.js';
+import { forAllTests, inSetUp } from '../support/for-all-tests.js';
 import { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 import { complete, HttpClient, notificationsOf, start, type TwoStageClient } from './client.js';
 
-jest.setTimeout(STACK_MS);
-
 const TWO_STAGE = { experimental: { twoStage: {} } };
 
-let parts: TestStack;
-let url: string;
-let other: Awaited<ReturnType<typeof secondServer>>;
-beforeAll(async () => {
-  parts = await TestStack.shared();
-  url = parts.client.url;
-  other = await secondServer(parts);
-});
-afterAll(() => parts?.stop());
+const parts = await forAllTests(TestStack.shared());
+const url = parts.client.url;
+const other = await inSetUp(secondServer(parts));
 
 const resultOf = (client: TwoStageClient, jobId: string) =>
   eventually(`the result of ${jobId}`, () => notificationsOf(client, jobId).results[0]);

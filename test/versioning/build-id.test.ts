@@ -14,7 +14,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 function settingsIn(folder: string): Record<string, string> {
   const project = join(root, folder, 'my-project');
-  cpSync(resolve('test/core/project'), project, { recursive: true });
+  cpSync(resolve('test/fixtures/counted-project'), project, { recursive: true });
   return { LONGHAUL_PROJECT: project, LONGHAUL_HOME: join(root, folder, 'home') };
 }
 

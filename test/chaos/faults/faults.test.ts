@@ -1,13 +1,13 @@
 /** Each fault happens, and ends. Those of the disk need root, for a tmpfs. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../../stack/cli-process.js';
+import { temporaryFolder } from '../../support/for-all-tests.js';
 import { INSTALL_MS } from '../../support/limits.js';
 import { Clock } from './clock.js';
 import { Disk } from './disk.js';
@@ -19,12 +19,9 @@ jest.setTimeout(INSTALL_MS);
 let folder: string;
 const started: ChildProcess[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'longhaul-faults-'));
+  folder = temporaryFolder('faults');
 });
-afterEach(() => {
-  started.splice(0).forEach((child) => child.kill('SIGKILL'));
-  rmSync(folder, { recursive: true, force: true });
-});
+afterEach(() => started.splice(0).forEach((child) => child.kill('SIGKILL')));
 
 function startNode(script: string, environment: Readonly<Record<string, string>> = {}) {
   const child = spawn(process.execPath, ['-e', script], {

@@ -90,10 +90,7 @@ async function start(host: Host): Promise<Running> {
     });
   // Its title would replace the command line and the environment that name the run.
   const redisOptions = [...redisArguments(redisPort, data, 'always'), '--set-proc-title', 'no'];
-  const store = supervise('redis', redis.path, redisOptions, {
-    ...process.env,
-    ...redis.environment,
-  });
+  const store = supervise('redis', redis.path, redisOptions, { ...process.env, ...redis.environment });
   const worker = supervise(
     'worker',
     python,

@@ -29,11 +29,7 @@ export function plainClient(rpc: Rpc): ProtocolClient {
   return {
     name: `${rpc.revision} plain`,
     async start(tool, args, key, signal) {
-      const params = {
-        name: tool,
-        arguments: { ...args, wait: false },
-        _meta: { [KEY_META]: key },
-      };
+      const params = { name: tool, arguments: { ...args, wait: false }, _meta: { [KEY_META]: key } };
       const result = await request(rpc, 'tools/call', params, signal);
       // A repeated call of work that has failed is a failed call, which names its operation.
       return (result.structuredContent ?? succeeded(result).structuredContent).token;

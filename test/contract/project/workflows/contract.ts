@@ -17,11 +17,7 @@ const { contract_report, contract_wait } = proxyActivities<typeof activities>({
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 
-const confirm = {
-  type: 'object',
-  properties: { confirm: { type: 'boolean' } },
-  required: ['confirm'],
-};
+const confirm = { type: 'object', properties: { confirm: { type: 'boolean' } }, required: ['confirm'] };
 const count = {
   type: 'object',
   properties: { count: { type: 'integer', minimum: 1, maximum: 5 } },

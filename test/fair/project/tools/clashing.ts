@@ -1,9 +1,5 @@
-import { defineTool } from 'longhaul';
+import { bareTool } from '../../../fixtures/bare-tool.js';
 
-export default defineTool({
-  name: 'clashing',
-  description: { does: 'Shares a queue under other limits.' },
-  input: { type: 'object', properties: {} },
-  estimate: { seconds: 1 },
+export default bareTool('clashing', 'Shares a queue under other limits.', {
   queue: { name: 'easel', concurrency: 2 },
 });

@@ -1,9 +1,3 @@
-import { z } from 'zod';
-import { defineTool } from 'longhaul';
+import { bareTool } from '../../../fixtures/bare-tool.js';
 
-export default defineTool({
-  name: 'pair',
-  description: { does: 'Asks in one child workflow, then in another.' },
-  input: z.object({}),
-  estimate: { seconds: 1 },
-});
+export default bareTool('pair', 'Asks in one child workflow, then in another.');

@@ -1,9 +1,3 @@
-import { z } from 'zod';
-import { defineTool } from 'longhaul';
+import { bareTool } from '../../../fixtures/bare-tool.js';
 
-export default defineTool({
-  name: 'asked',
-  description: { does: 'Waits for an answer.' },
-  input: z.object({}),
-  estimate: { seconds: 60 },
-});
+export default bareTool('asked', 'Waits for an answer.', { estimate: { seconds: 60 } });

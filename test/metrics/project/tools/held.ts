@@ -1,9 +1,3 @@
-import { z } from 'zod';
-import { defineTool } from 'longhaul';
+import { bareTool } from '../../../fixtures/bare-tool.js';
 
-export default defineTool({
-  name: 'held',
-  description: { does: 'Works until it is canceled.' },
-  input: z.object({}),
-  estimate: { seconds: 60 },
-});
+export default bareTool('held', 'Works until it is canceled.', { estimate: { seconds: 60 } });

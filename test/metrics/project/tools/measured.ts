@@ -1,11 +1,6 @@
-import { z } from 'zod';
-import { defineTool } from 'longhaul';
+import { bareTool } from '../../../fixtures/bare-tool.js';
 
-export default defineTool({
-  name: 'measured',
-  description: { does: 'Works in an activity that reports progress, as one of two at once.' },
-  input: z.object({}),
+export default bareTool('measured', 'Works in an activity that reports progress, as one of two at once.', {
   wait: true,
-  estimate: { seconds: 1 },
   queue: { concurrency: 2 },
 });

@@ -1,10 +1,3 @@
-import { z } from 'zod';
-import { defineTool } from 'longhaul';
+import { bareTool } from '../../../fixtures/bare-tool.js';
 
-export default defineTool({
-  name: 'refused',
-  description: { does: 'Fails.' },
-  input: z.object({}),
-  wait: true,
-  estimate: { seconds: 1 },
-});
+export default bareTool('refused', 'Fails.', { wait: true });
