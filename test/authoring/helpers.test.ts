@@ -242,10 +242,3 @@ test('arguments are completed with their defaults, also in lists', async () => {
     express: false,
   });
 });
-
-test('a tool without a workflow of its name says so in its status', async () => {
-  const taskId = await parts.client.start('orphan');
-  const task = await parts.client.until(taskId, (one) => /keeps failing/.test(one.statusMessage ?? ''));
-  expect(task.statusMessage).toContain("'orphan'");
-  await parts.client.request('tasks/cancel', { taskId });
-});
