@@ -149,7 +149,7 @@ export const PROOF: Promised[] = [
   },
   {
     promise: 'An approval stops a job until somebody answers',
-    files: ['test/pipelines/approval.test.ts'],
+    files: ['test/pipelines/run.test.ts'],
   },
   {
     promise: 'A step runs on when its worker is killed, and the next worker adopts it',
@@ -158,11 +158,11 @@ export const PROOF: Promised[] = [
   {
     promise:
       'A cancel ends the running step in good order, and a resume continues after the last finished one',
-    files: ['test/pipelines/ended-early.test.ts', 'test/pipelines/resume.test.ts'],
+    files: ['test/pipelines/resume.test.ts'],
   },
   {
     promise: 'A secret reaches its step and no log',
-    files: ['test/pipelines/secrets.test.ts', 'test/pipelines/steps-mask.test.ts'],
+    files: ['test/pipelines/run.test.ts', 'test/pipelines/steps-mask.test.ts'],
   },
   {
     promise: 'A workflow that knows nothing of Longhaul runs as a tool',

@@ -1,8 +1,8 @@
 /** Declared outputs: a value that doesn't fit ends its job, before anything that needs the job runs. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { expect, jest, test } from '@jest/globals';
+import { STACK_MS } from '../support/limits.js';
 import { SHARED_SECRET } from '../support/test-stack.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
 
@@ -57,10 +57,6 @@ jobs:
   rescue: { needs: count, if: failure, steps: [{ run: '${note('rescue')}' }] }
 ${DEPLOY}
 `,
-  out_always: withTotal(`
-  fails: { steps: [{ run: exit 9 }] }
-  count: { needs: fails, if: always, outputs: [n], steps: [{ run: '${write('n')}' }] }
-`),
   out_secret: `
 secrets: [SHARED]
 ${withTotal(`
@@ -76,11 +72,7 @@ ${withTotal(`
 `),
 };
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile(PIPELINES);
 
 const newToken = (result: any): string => {
   if (result.isError) throw new Error(textOf(result));
@@ -125,21 +117,6 @@ test('a job that runs for each fails with the item whose value does not fit', as
     ['rescue', 'completed'],
     ['deploy', 'skipped'],
   ]);
-});
-
-test('a job that runs for each of an empty list has an empty list of values', async () => {
-  const result = await project.finish(await project.startOn('out_each', 'none', { items: [] }));
-  expect(result.structuredContent).toEqual({ sizes: [] });
-});
-
-test('a job that runs in any case is checked too, and both failures are named', async () => {
-  const token = await project.startOn('out_always', 'always', { value: 'x' });
-  const text = textOf(await project.finish(token));
-  expect(text).toContain('fails: step "step 1" failed with exit code 9');
-  expect(text).toContain('Also failed: count');
-  const count = (await project.children(token)).find(({ name }) => name === 'count');
-  expect(count).toMatchObject({ status: 'failed', statusMessage: expect.stringContaining('got "x"') });
-  expect(project.lines('always')).toEqual([]);
 });
 
 test('a value that a masked secret has spoilt is shown masked', async () => {

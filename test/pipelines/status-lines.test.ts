@@ -1,11 +1,11 @@
 /** Steps and artifacts of an operation, as its callers see them. */
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
 import { activityName, activityFailureMessage, BUILTIN_ACTIVITY_TYPES } from '../../engine/read/blockage.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
@@ -50,12 +50,6 @@ jobs:
     needs: build
     steps: [{ run: exit 0 }]
 `,
-  failing: `
-jobs:
-  build:
-    artifacts: [report.txt, missing.txt, link]
-    steps: [{ run: 'echo report > report.txt; ln -s nowhere link; exit 3' }]
-`,
   disks: `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 jobs:
@@ -70,11 +64,7 @@ jobs:
 };
 const INTERNAL = new RegExp(BUILTIN_ACTIVITY_TYPES.join('|'));
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile(PIPELINES);
 
 test('a step that is tried again is named by job and step, on every protocol', async () => {
   const token = await project.client.start('stubborn');
@@ -169,19 +159,6 @@ test('a job that has worked fails for them, names them, and keeps the others', a
   expect(status).toMatch(/missing\.txt +not saved +no file in the workspace matches it/);
   const { stdout: files } = await run(project.parts, ['get', token]);
   expect(files).toMatch(/Not saved:\nbuild +missing\.txt +no file in the workspace matches it/);
-});
-
-test('a job that has failed before keeps its failure, and names them too', async () => {
-  const token = await project.client.start('failing');
-  expect(textOf(await project.finish(token))).toContain('failed with exit code 3');
-  expect(await project.children(token)).toMatchObject([
-    {
-      status: 'failed',
-      statusMessage: expect.stringContaining('exit code 3'),
-      artifacts: [{ name: 'build/report.txt' }],
-      unsavedArtifacts: [MISSING, { path: 'link', reason: 'is a broken link' }],
-    },
-  ]);
 });
 
 test('a cancelled operation says canceled once its files are no longer copied', async () => {

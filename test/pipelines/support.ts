@@ -10,8 +10,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
 import { toOperationSteps } from '../../cli/terminal/plain.js';
 import { eventually } from '../stack/cli-process.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
@@ -23,47 +25,45 @@ inputs:
   required: [ledger]
 `;
 
-export class PipelineProject {
-  private constructor(
-    /** A folder that steps may write into: what they did can be counted. */
-    readonly ledgers: string,
-    readonly folder: string,
-    readonly parts: TestStack,
-  ) {}
+type Texts = Record<string, string>;
 
-  /**
-   * A server of these pipelines on the run's shared worker.
-   *
-   * @param pipelines name of the file, without extension -> text
-   */
-  static shared(
-    pipelines: Record<string, string>,
-    settings: Record<string, string> = {},
-  ): Promise<PipelineProject> {
-    return PipelineProject.on(pipelines, (environment) =>
-      TestStack.serverOnSharedWorker({ ...environment, ...settings }),
+export class PipelineProject {
+  /** A folder that steps may write into: what they did can be counted. */
+  readonly ledgers = mkdtempSync(join(tmpdir(), 'longhaul-pipelines-'));
+  readonly folder = join(this.ledgers, 'pipelines');
+  parts!: TestStack;
+
+  /** @param pipelines name of the file, without extension -> text */
+  private constructor(pipelines: Texts) {
+    mkdirSync(this.folder);
+    writePipelines(this.folder, pipelines);
+  }
+
+  /** A server of these pipelines on the run's shared worker. */
+  static shared(pipelines: Texts, settings: Texts = {}): Promise<PipelineProject> {
+    return new PipelineProject(pipelines).#serve((folder) =>
+      TestStack.serverOnSharedWorker({ ...folder, ...settings }),
     );
   }
 
   /** A server of these pipelines and a worker of its own, for tests that end the worker or give it settings. */
-  static start(
-    pipelines: Record<string, string>,
-    settings: Record<string, string> = {},
-  ): Promise<PipelineProject> {
-    return PipelineProject.on(pipelines, (environment) =>
-      TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...environment, ...settings }),
+  static start(pipelines: Texts, settings: Texts = {}): Promise<PipelineProject> {
+    return new PipelineProject(pipelines).#serve((folder) =>
+      TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...folder, ...settings }),
     );
   }
 
-  private static async on(
-    pipelines: Record<string, string>,
-    start: (environment: Record<string, string>) => Promise<TestStack>,
-  ): Promise<PipelineProject> {
-    const root = mkdtempSync(join(tmpdir(), 'longhaul-pipelines-'));
-    const folder = join(root, 'pipelines');
-    mkdirSync(folder);
-    writePipelines(folder, pipelines);
-    return new PipelineProject(root, folder, await start({ LONGHAUL_PIPELINE_FOLDERS: folder }));
+  /** The shared one for all tests of a file: it is there before them, and stopped after them. */
+  static ofFile(pipelines: Texts): PipelineProject {
+    const project = new PipelineProject(pipelines);
+    beforeAll(() => project.#serve(TestStack.serverOnSharedWorker), PROCESSES_MS);
+    afterAll(() => project.stop());
+    return project;
+  }
+
+  async #serve(start: (settings: Texts) => Promise<TestStack>): Promise<this> {
+    this.parts = await start({ LONGHAUL_PIPELINE_FOLDERS: this.folder });
+    return this;
   }
 
   get client() {
@@ -115,12 +115,12 @@ export class PipelineProject {
   }
 
   async stop(): Promise<void> {
-    await this.parts.stop();
+    await this.parts?.stop();
     rmSync(this.ledgers, { recursive: true, force: true });
   }
 }
 
-export function writePipelines(folder: string, pipelines: Record<string, string>): void {
+export function writePipelines(folder: string, pipelines: Texts): void {
   for (const [name, text] of Object.entries(pipelines)) writeFileSync(join(folder, `${name}.yml`), text);
 }
 
@@ -161,7 +161,7 @@ export async function childrenOf(client: WireClient, token: string): Promise<any
 }
 
 /** Status of every step of a record's children: `build/2` -> `failed`. */
-export function stepStatuses(children: any[]): Record<string, string> {
+export function stepStatuses(children: any[]): Texts {
   return Object.fromEntries(
     children.flatMap((child) =>
       child.steps.map((step: any, index: number) => [`${child.name}/${index + 1}`, step.status]),
