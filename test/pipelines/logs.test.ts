@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readLogPage, type PageQuery } from '../../engine/logs/index.js';
+import type { ChildStatus } from '../../operations/record.js';
+import { chooseStep, stepReference } from '../../operations/steps.js';
 import type { LogLine, LogLines } from '../../operations/wire/log-page.js';
 import { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { stepLogPrefix } from '../../platform/storage/keys.js';
@@ -52,13 +54,6 @@ describe('a page', () => {
     expect(texts(third)).toEqual(numbered(401, 450));
     expect(third).toMatchObject({ isAtEnd: true, isComplete: true });
     expect(third).not.toHaveProperty('cursor');
-  });
-
-  test('has at most 16 KiB of text', async () => {
-    await write(`${'x'.repeat(999)}\n`.repeat(100));
-    const { lines } = await page();
-    expect(lines).toHaveLength(16);
-    expect((await page({ limit: 3 })).lines).toHaveLength(3);
   });
 
   test('begins and ends at the lines that are asked for', async () => {
@@ -117,23 +112,6 @@ describe('tail', () => {
 });
 
 describe('a growing log', () => {
-  test('shows a last line before it ends, and its number stays', async () => {
-    await write('one\ntw');
-    const first = await page();
-    expect(first.lines).toEqual([
-      { number: 1, text: 'one' },
-      { number: 2, text: 'tw', isUnfinished: true },
-    ]);
-    await write('o\nthree\n');
-    const second = await page({ cursor: first.cursor });
-    expect(second.lines).toEqual([
-      { number: 2, text: 'o', isContinued: true },
-      { number: 3, text: 'three' },
-    ]);
-    expect((await page({ cursor: second.cursor })).lines).toEqual([]);
-    expect((await page({ fromLine: 2 })).lines[0]).toEqual({ number: 2, text: 'two' });
-  });
-
   test('shows a character once it is whole, and what never becomes one as U+FFFD', async () => {
     const euro = Buffer.from('€');
     await write(Buffer.concat([Buffer.from('a'), euro.subarray(0, 2)]));
@@ -242,4 +220,15 @@ test.each<[PageQuery, string]>([
     kind: 'invalid_arguments',
     message: expect.stringContaining(message),
   });
+});
+
+test('when nothing runs, the log is of what waits, else of what failed, else of what started last', () => {
+  const step = (status: ChildStatus, second: number) => ({
+    ...{ name: `step ${second}`, status, startedAt: `2026-11-21T12:00:0${second}.000Z` },
+  });
+  const chosen = (...jobs: ReturnType<typeof step>[][]) =>
+    stepReference(chooseStep(jobs.map((steps, at) => ({ name: `job ${at}`, status: 'failed', steps }))));
+  expect(chosen([step('completed', 1), step('input_required', 2)], [step('failed', 3)])).toBe('job 0/2');
+  expect(chosen([step('failed', 2)], [step('completed', 3)])).toBe('job 0/1');
+  expect(chosen([step('completed', 3)], [step('canceled', 2)])).toBe('job 0/1');
 });

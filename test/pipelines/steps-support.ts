@@ -9,6 +9,7 @@ import {
   type Client,
 } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { expect } from '@jest/globals';
 import { createLogger } from '../../platform/observe/log.js';
 import { adoptSteps, type AdoptionContext } from '../../worker/steps/adopt-steps.js';
 import { hostId } from '../../worker/steps/host.js';
@@ -204,6 +205,13 @@ export class StepHome {
     } catch {
       return [];
     }
+  }
+
+  /** Removes the home, of whose steps neither a process nor a record is left. */
+  async removeClean(): Promise<void> {
+    const records = this.runningFiles();
+    expect(await this.remove()).toEqual([]);
+    expect(records).toEqual([]);
   }
 
   /** Removes the home. @returns the processes that were left of its steps; they are killed */
