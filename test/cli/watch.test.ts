@@ -24,26 +24,11 @@ describe('at a terminal', () => {
     expect(await terminal.ended).toBe(0);
   });
 
-  test('Ctrl-C detaches, and the work continues', async () => {
-    const terminal = open('call', 'slow_compute', '--seconds', '5');
-    await terminal.at('count primes', KEYS.interrupt);
-    const [, token] = /longhaul watch (\S+)/.exec(await terminal.shows('detached'))!;
-    expect(await terminal.ended).toBe(130);
-    expect((await run(parts, ['result', token!, '--wait'])).code).toBe(0);
-  });
-
   test('a question is asked, and its answer ends the wait', async () => {
     const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
     await terminal.at('◆  Delete old.txt?', KEYS.enter);
     await terminal.at('Delete it?', KEYS.left, KEYS.enter);
     await terminal.shows('"old.txt"');
-    expect(await terminal.ended).toBe(0);
-  });
-
-  test('a question can be declined', async () => {
-    const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
-    await terminal.at('◆  Delete old.txt?', KEYS.down, KEYS.enter);
-    await terminal.shows('"answer": "decline"');
     expect(await terminal.ended).toBe(0);
   });
 
@@ -91,18 +76,6 @@ describe('a server that goes away', () => {
     expect(JSON.parse(stdout)).toHaveProperty('primes');
     expect(code).toBe(0);
   });
-
-  test('that was killed leaves only tasks in the lines of --json', async () => {
-    const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '5', '--detach']);
-    const running = start(parts, ['watch', token.trim(), '--json']);
-    await eventually('it runs', () => running.stdout.includes('count primes'));
-    await server.end('SIGKILL');
-    server = parts.server();
-    await parts.ready();
-    const tasks = documents(await running.ended);
-    expect(tasks.every((task) => task['taskId'] === token.trim())).toBe(true);
-    expect(tasks.at(-1)).toMatchObject({ status: 'completed' });
-  });
 });
 
 describe('watch of several operations', () => {
@@ -127,14 +100,6 @@ describe('watch of several operations', () => {
     await run(parts, ['cancel', canceled]);
     expect((await run(parts, ['watch', short, long])).code).toBe(0);
     expect((await run(parts, ['watch', canceled, long])).code).toBe(5);
-  });
-
-  test('one that does not exist is reported and does not stop the others', async () => {
-    const token = await compute(2, 'there');
-    const { code, stdout, stderr } = await run(parts, ['watch', 'no-such-token', token]);
-    expect(stderr).toContain('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
-    expect(stdout).toContain('"label": "there"');
-    expect(code).toBe(4);
   });
 
   test('--json prints every state of each on a line with its token, and errors too', async () => {
