@@ -98,28 +98,17 @@ describe('after its end', () => {
     expect(state()).toEqual(before);
   });
 
-  test.each([
-    [
-      'an overwritten header',
-      (path: string) => overwrite(path, 0, Buffer.alloc(100)),
-      /begins with "SQLite format 3.*the header is damaged/,
-    ],
-    [
-      'an impossible page size',
-      (path: string) => overwrite(path, 16, Buffer.from([0, 7])),
-      /expected a page size .*got 7/,
-    ],
-    [
-      'a truncated file',
-      (path: string) => truncateSync(path, 40_960),
-      /expected \d+ bytes .*got 40960: the file is truncated/,
-    ],
+  const damages: [what: string, damage: (path: string) => void, message: RegExp][] = [
+    ['an overwritten header', (path) => overwrite(path, 0, Buffer.alloc(100)), /the header is damaged/],
+    ['a page size of 7', (path) => overwrite(path, 16, Buffer.from([0, 7])), /expected a page size .*got 7/],
+    ['a truncated file', (path) => truncateSync(path, 40_960), /got 40960: the file is truncated/],
     [
       'pages of rubbish',
-      (path: string) => overwrite(path, 8 * 4096, Buffer.alloc(30 * 4096, 0xa7)),
-      /temporal\.db: .*(page|malformed)/i,
+      (path) => overwrite(path, 8 * 4096, Buffer.alloc(30 * 4096, 0xa7)),
+      /page|malformed/i,
     ],
-  ])('%s is named, with the remedy, and left as it is', async (_name, damage, message) => {
+  ];
+  test.each(damages)('%s is named, with the remedy, and left as it is', async (_name, damage, message) => {
     put(damage);
     const before = state();
     const { code, line, advice } = await doctor();
