@@ -140,7 +140,6 @@ async function answerRpc(request: IncomingMessage): Promise<object> {
   };
 }
 
-/** The jobs API. */
 function answerHttp(path: string): [type: string, body: string] {
   if (path.endsWith('/artifacts'))
     return [

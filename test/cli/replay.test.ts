@@ -1,14 +1,5 @@
 /** `longhaul replay`: what fits, where a changed workflow or a changed Longhaul differs, and what can't be replayed. */
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { execFile, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,6 +15,7 @@ import { keptHistories, PROJECT, TAG } from '../histories/kept.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { Release } from '../versioning/support.js';
 import { documents, run, start, type Ended } from './commands.js';
 
 jest.setTimeout(STACK_MS);
@@ -31,7 +23,6 @@ jest.setTimeout(STACK_MS);
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-replay-'));
 let stack: TestStack;
 let token: string;
-/** History of the operation. */
 let file: string;
 
 beforeAll(async () => {
@@ -216,34 +207,21 @@ describe('a changed workflow', () => {
 });
 
 test('a changed Longhaul is named: a timer in the code of pipelines', () => {
-  const path = 'workflows/pipeline/jobs.js';
-  const before = 'const outcomes = new Map();';
-  const copy = mkdtempSync(join(folder, 'build-'));
-  cpSync('dist', join(copy, 'dist'), { recursive: true });
-  rmSync(join(copy, 'dist/workflow-bundle.js'));
-  cpSync('package.json', join(copy, 'package.json'));
-  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-  const changedPath = join(copy, 'dist', path);
-  const text = readFileSync(changedPath, 'utf8');
-  expect(text).toContain(before);
-  writeFileSync(
-    changedPath,
-    "import { sleep as planted } from '@temporalio/workflow';\n" +
-      text.replace(before, `await planted(1_000);\n    ${before}`),
-  );
+  const release = Release.copyTo(join(folder, 'build'));
+  release.plantTimer('dist/workflows/pipeline/jobs.js', '    const outcomes = new Map();\n');
+  rmSync(join(folder, 'build/dist/workflow-bundle.js'));
   const history = keptHistories().get(`${TAG}/pipeline/completed`)!;
-  const program = join(copy, 'dist/bin/longhaul.js');
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    [program, 'replay', history, '--json', '--home', join(copy, 'home')],
+    [release.main, 'replay', history, '--json', '--home', join(folder, 'build/home')],
     { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_PROJECT: PROJECT } },
   );
   expect(stderr).toBe('');
   const [report] = JSON.parse(stdout).histories;
-  expect(report).toMatchObject({ verdict: 'differs', difference: { did: 'StartTimer 1s' } });
+  expect(report).toMatchObject({ verdict: 'differs', difference: { did: 'StartTimer 0.001s' } });
   const [caller] = report.difference.callers;
   expect(caller.function).toBe('runJobs');
-  expect(caller.file.replace(/\.[jt]s$/, '')).toContain(path.replace(/\.js$/, ''));
+  expect(caller.file).toMatch(/workflows\/pipeline\/jobs\.[jt]s$/);
 });
 
 describe('what is no history of this build', () => {

@@ -78,7 +78,6 @@ export class OddStack {
   private constructor(
     readonly parts: TestStack,
     readonly odd: OddWorker,
-    /** A client of each protocol. */
     readonly clients: ProtocolClient[],
     /** The plain contract's. */
     readonly client: ProtocolClient,

@@ -68,7 +68,6 @@ interface ChildRecord010 {
   page?: { workflowId?: string; job: string; from: number; count: number };
 }
 
-/** Release 0.1.0. */
 interface Release010 {
   openPipelineWorkspace: {
     argument: {

@@ -34,7 +34,6 @@ beforeAll(async () => {
 }, PROCESSES_MS);
 afterAll(() => project?.stop());
 
-/** An operation whose step runs. */
 async function stubborn(name: string): Promise<string> {
   const token = await project.startOn('stubborn', name);
   await project.reaches(name, 'started');

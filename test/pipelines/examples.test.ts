@@ -11,7 +11,6 @@ jest.setTimeout(INSTALL_MS);
 
 const LIMIT_MS = 300_000;
 const SIGNING_KEY = 'correct horse battery staple';
-/** A package without dependencies. */
 const SMALL = { package: 'is-number', version: '7.0.0' };
 /** Advisory on minimist 1.2.5: CVE-2021-44906. */
 const POLLUTION = {

@@ -59,7 +59,6 @@ async function startAndReachSecond(tool: string, name: string): Promise<string> 
   return taskId;
 }
 
-/** Lets the second step end. */
 function letGo(name: string): void {
   writeFileSync(`${ledgerPath(name)}.go`, '');
 }

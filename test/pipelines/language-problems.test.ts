@@ -2,7 +2,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { among, casesOf, inputs, JOBS, only, problemsOf, top, withStep } from './language-support.js';
 
-/** A job with these artifacts. */
 const artifacts = (list: string) =>
   `jobs:\n  build:\n    steps: [{ run: x }]\n    artifacts:${list.startsWith('[') ? ' ' : '\n      - '}${list}\n`;
 

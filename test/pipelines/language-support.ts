@@ -29,7 +29,6 @@ export function marked(text: string): { text: string; place: string } {
 /** One job with one step, to complete the texts of tests. */
 export const JOBS = 'jobs: { build: { steps: [{ run: make }] } }';
 
-/** A step in a job. */
 export function withStep(step: string): string {
   return `jobs:\n  build:\n    steps:\n      - ${step.replaceAll('\n', '\n        ')}\n`;
 }

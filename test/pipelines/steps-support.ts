@@ -29,7 +29,6 @@ const { WORKFLOW_EXECUTION_STATUS_PAUSED } = proto.temporal.api.enums.v1.Workflo
 
 export const CHILD = { job: 'build' };
 
-/** Failure of a step, as Temporal shows it. */
 export interface Failed {
   name: string;
   type: string;
@@ -49,7 +48,6 @@ interface Temporal {
   isClosed?: boolean;
   /** Whether an operator has paused the workflow, whose attempt has timed out. */
   isPaused?: boolean;
-  /** Whether the attempt has timed out. */
   isTimedOut?: boolean;
   isCanceled?: boolean;
 }
@@ -65,7 +63,6 @@ export class StepHome {
   /** Outcomes of adopted steps, as they were reported. */
   readonly outcomes: any[] = [];
 
-  /** @param parent folder of the home */
   constructor(parent = tmpdir()) {
     this.home = mkdtempSync(join(parent, 'longhaul-steps-'));
     this.storage = folderStorage(join(this.home, 'storage'));
@@ -130,7 +127,6 @@ export class StepHome {
     return runStep(stepOf(run, step), this.around(around));
   }
 
-  /** Runs a step that is to fail. */
   async failed(run: string, step: Partial<RunStep> = {}, around: Around = {}): Promise<Failed> {
     return failureOf(this.run(run, step, around));
   }

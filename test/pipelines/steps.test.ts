@@ -14,10 +14,8 @@ beforeEach(async () => {
 });
 afterEach(() => home.removeClean());
 
-/** Path of a file in the workspace. */
 const file = (name: string) => join(home.paths.workspace, name);
 
-/** Waits until the script has written a PID. */
 const pidIn = (name: string) => eventually(`${name} is written`, () => Number(readText(file(name))));
 
 describe('a step', () => {

@@ -142,7 +142,6 @@ export function processesOn(ledger: string): number[] {
     });
 }
 
-/** The text of a tool's result. */
 export function textOf(result: any): string {
   return result.content.map((block: any) => block.text ?? '').join('\n');
 }

@@ -24,7 +24,6 @@ import { TestHome } from './cli-process.js';
 jest.setTimeout(OUTAGE_MS);
 
 let home: TestHome;
-/** Folder of the copies. */
 let scratch: string;
 /** An intact database, without a log. */
 let intact: string;

@@ -86,7 +86,6 @@ test('call --up refuses an address', async () => {
   expect(run.stderr()).toContain('--url');
 });
 
-/** The process that the tests below write to. */
 let stdio: CommandRun;
 const envelopes = new WireClient('', {});
 

@@ -8,7 +8,6 @@ import { eventually, isRunning, kill, TestHome, type CommandRun } from './cli-pr
 
 jest.setTimeout(STACK_MS);
 
-/** Whether something listens on the port. */
 function listens(server: Server, port: number): Promise<boolean> {
   if (server.listening) return Promise.resolve(true);
   return new Promise((resolve) => {
