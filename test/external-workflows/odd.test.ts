@@ -1,26 +1,17 @@
 /** Tools over workflows of a worker without Longhaul, which has no idea of operations. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 import { protocolClients } from '../support/protocols/index.js';
 import { JobsClient } from '../support/jobs.js';
 import { TestStack } from '../support/test-stack.js';
-import { declaring, OddStack, QUEUE } from './odd-support.js';
-import { projectOf } from './support.js';
+import { declaring, QUEUE, TOOLS } from './odd-support.js';
+import { OddStack, projectOf } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-let stack: OddStack;
-beforeAll(async () => {
-  stack = await OddStack.start();
-}, PROCESSES_MS);
-afterAll(() => stack?.stop());
-
-const start: OddStack['begin'] = (...args) => stack.begin(...args);
-const until: OddStack['until'] = (...args) => stack.until(...args);
-const ended: OddStack['ended'] = (...args) => stack.ended(...args);
-const shown = (token: string) => stack.shown(token);
-const tick = (token: string) => stack.tick(token);
+const stack = OddStack.ofFile(QUEUE, TOOLS);
+const { begin: start, until, ended, shown, tick } = stack;
 
 describe('values', () => {
   test('arguments reach the workflow in the order of the file; objects are made of inputs', async () => {

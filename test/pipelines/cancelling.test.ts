@@ -1,11 +1,11 @@
 /** A step that ignores SIGTERM: on each protocol it is being cancelled until the step has ended, or is killed after the grace time. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { join } from 'node:path';
 import { run } from '../cli/commands.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
 import { LEDGER, PipelineProject, textOf } from './support.js';
 
@@ -25,14 +25,10 @@ jobs:
 };
 const STILL_RUNNING = 'being cancelled; still running: work / hold on';
 
-let project: PipelineProject;
+// Its own worker, which a test stops.
+const project = PipelineProject.ofFile(PIPELINES, 'own');
 let plain: WireClient;
-beforeAll(async () => {
-  // Its own worker, which a test stops.
-  project = await PipelineProject.start(PIPELINES);
-  plain = project.client.with({});
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+beforeAll(() => void (plain = project.client.with({})));
 
 async function stubborn(name: string): Promise<string> {
   const token = await project.startOn('stubborn', name);

@@ -1,7 +1,7 @@
 /** Resets of a pipeline's workflow, by an operator in Temporal's own tools: what is after the reset point runs again. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { eventually, kill } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS } from '../support/limits.js';
@@ -89,12 +89,8 @@ jobs:
 `,
 };
 
-let project: PipelineProject;
-beforeAll(async () => {
-  // Its own worker, which a test kills.
-  project = await PipelineProject.start(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+// Its own worker, which a test kills.
+const project = PipelineProject.ofFile(PIPELINES, 'own');
 
 const resetTo = async (token: string, step: string) =>
   resetBefore(await project.parts.temporal(), token, schedules(step));

@@ -27,6 +27,8 @@ inputs:
 
 type Texts = Record<string, string>;
 
+const startAlone = (settings: Texts) => TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...settings });
+
 export class PipelineProject {
   /** A folder that steps may write into: what they did can be counted. */
   readonly ledgers = mkdtempSync(join(tmpdir(), 'longhaul-pipelines-'));
@@ -41,28 +43,25 @@ export class PipelineProject {
 
   /** A server of these pipelines on the run's shared worker. */
   static shared(pipelines: Texts, settings: Texts = {}): Promise<PipelineProject> {
-    return new PipelineProject(pipelines).#serve((folder) =>
-      TestStack.serverOnSharedWorker({ ...folder, ...settings }),
-    );
+    return new PipelineProject(pipelines).#serve(TestStack.serverOnSharedWorker, settings);
   }
 
   /** A server of these pipelines and a worker of its own, for tests that end the worker or give it settings. */
   static start(pipelines: Texts, settings: Texts = {}): Promise<PipelineProject> {
-    return new PipelineProject(pipelines).#serve((folder) =>
-      TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...folder, ...settings }),
-    );
+    return new PipelineProject(pipelines).#serve(startAlone, settings);
   }
 
-  /** The shared one for all tests of a file: it is there before them, and stopped after them. */
-  static ofFile(pipelines: Texts): PipelineProject {
+  /** One for all tests of a file: it is there before them, and stopped after them. */
+  static ofFile(pipelines: Texts, worker: 'shared' | 'own' = 'shared'): PipelineProject {
     const project = new PipelineProject(pipelines);
-    beforeAll(() => project.#serve(TestStack.serverOnSharedWorker), PROCESSES_MS);
+    const start = worker === 'own' ? startAlone : TestStack.serverOnSharedWorker;
+    beforeAll(() => project.#serve(start, {}), PROCESSES_MS);
     afterAll(() => project.stop());
     return project;
   }
 
-  async #serve(start: (settings: Texts) => Promise<TestStack>): Promise<this> {
-    this.parts = await start({ LONGHAUL_PIPELINE_FOLDERS: this.folder });
+  async #serve(start: (settings: Texts) => Promise<TestStack>, settings: Texts): Promise<this> {
+    this.parts = await start({ LONGHAUL_PIPELINE_FOLDERS: this.folder, ...settings });
     return this;
   }
 
