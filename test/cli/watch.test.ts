@@ -63,19 +63,17 @@ describe('at a terminal', () => {
   });
 });
 
-describe('a server that goes away', () => {
-  test('is waited for when it was stopped, and the watch ends well', async () => {
-    const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '6', '--detach']);
-    const running = start(parts, ['watch', token.trim()]);
-    await eventually('it runs', () => running.stderr.includes('count primes'));
-    await server.end('SIGTERM');
-    await eventually('it notices', () => running.stderr.includes('the server is gone'));
-    server = parts.server();
-    const { code, stdout, stderr } = await running.ended;
-    expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
-    expect(JSON.parse(stdout)).toHaveProperty('primes');
-    expect(code).toBe(0);
-  });
+test('a server that goes away is waited for when it was stopped, and the watch ends well', async () => {
+  const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '6', '--detach']);
+  const running = start(parts, ['watch', token.trim()]);
+  await eventually('it runs', () => running.stderr.includes('count primes'));
+  await server.end('SIGTERM');
+  await eventually('it notices', () => running.stderr.includes('the server is gone'));
+  server = parts.server();
+  const { code, stdout, stderr } = await running.ended;
+  expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
+  expect(JSON.parse(stdout)).toHaveProperty('primes');
+  expect(code).toBe(0);
 });
 
 describe('watch of several operations', () => {

@@ -27,6 +27,7 @@ inputs:
 
 type Texts = Record<string, string>;
 
+const startShared = (settings: Texts) => TestStack.serverOnSharedWorker(settings);
 const startAlone = (settings: Texts) => TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...settings });
 
 export class PipelineProject {
@@ -43,7 +44,7 @@ export class PipelineProject {
 
   /** A server of these pipelines on the run's shared worker. */
   static shared(pipelines: Texts, settings: Texts = {}): Promise<PipelineProject> {
-    return new PipelineProject(pipelines).#serve(TestStack.serverOnSharedWorker, settings);
+    return new PipelineProject(pipelines).#serve(startShared, settings);
   }
 
   /** A server of these pipelines and a worker of its own, for tests that end the worker or give it settings. */
@@ -54,7 +55,7 @@ export class PipelineProject {
   /** One for all tests of a file: it is there before them, and stopped after them. */
   static ofFile(pipelines: Texts, worker: 'shared' | 'own' = 'shared'): PipelineProject {
     const project = new PipelineProject(pipelines);
-    const start = worker === 'own' ? startAlone : TestStack.serverOnSharedWorker;
+    const start = worker === 'own' ? startAlone : startShared;
     beforeAll(() => project.#serve(start, {}), PROCESSES_MS);
     afterAll(() => project.stop());
     return project;

@@ -89,28 +89,26 @@ describe('the program names itself as this shell can run it', () => {
   });
 });
 
-describe('the configuration file of a named project', () => {
-  test('counts from any folder; paths in it start there, and those of flags from the working folder', async () => {
-    const project = join(folder, 'project');
-    mkdirSync(project);
-    writeFileSync(
-      join(project, 'longhaul.config.json'),
-      '{"home": "state", "dataFolders": [], "allowedHosts": ["a"]}',
-    );
-    const settings = await loadSettings({ project: 'project', pipelineFolders: 'mine' }, {}, folder);
-    expect(settings).toMatchObject({
-      project,
-      home: join(project, 'state'),
-      dataFolders: [],
-      pipelineFolders: [join(folder, 'mine')],
-      allowedHosts: ['a'],
-    });
-    // Processes that get settings by their environment read the same, whatever file they find.
-    const passed = settingsToEnvironment({ ...settings, allowedHosts: [] });
-    expect(await loadSettings({}, passed, '/')).toEqual({ ...settings, allowedHosts: [] });
-    writeFileSync(join(project, 'longhaul.config.js'), 'export default {}');
-    expect(() => findConfigFile('project', folder)).toThrow('more than one configuration file');
+test('the configuration file of a named project counts from any folder; paths in it start there, and those of flags from the working folder', async () => {
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(
+    join(project, 'longhaul.config.json'),
+    '{"home": "state", "dataFolders": [], "allowedHosts": ["a"]}',
+  );
+  const settings = await loadSettings({ project: 'project', pipelineFolders: 'mine' }, {}, folder);
+  expect(settings).toMatchObject({
+    project,
+    home: join(project, 'state'),
+    dataFolders: [],
+    pipelineFolders: [join(folder, 'mine')],
+    allowedHosts: ['a'],
   });
+  // Processes that get settings by their environment read the same, whatever file they find.
+  const passed = settingsToEnvironment({ ...settings, allowedHosts: [] });
+  expect(await loadSettings({}, passed, '/')).toEqual({ ...settings, allowedHosts: [] });
+  writeFileSync(join(project, 'longhaul.config.js'), 'export default {}');
+  expect(() => findConfigFile('project', folder)).toThrow('more than one configuration file');
 });
 
 test('what `longhaul up` prints for clients over stdio works as it stands, from an empty folder', async () => {
