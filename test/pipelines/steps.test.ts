@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
+import { eventually, kill, readText } from '../stack/cli-process.js';
 import { StepHome } from './steps-support.js';
 
 let home: StepHome;

@@ -2,12 +2,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, jest, test } from '@jest/globals';
-import { loadSettings } from '../../platform/settings/index.js';
-import { startEmbeddedTemporal } from '../../stack/temporal/server.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { WireClient } from '../support/mcp.js';
-import { FIXTURES } from '../support/test-stack.js';
-import { eventually, freePort, isRunning, TestHome, type CommandRun } from './cli-process.js';
+import { eventually, isRunning, TestHome, type CommandRun } from './cli-process.js';
 
 jest.setTimeout(STACK_MS);
 
@@ -84,71 +80,4 @@ test('call --up refuses an address', async () => {
   const run = home.run(['call', '--up', 'analyze_dataset', '--url', 'http://127.0.0.1:1/mcp']);
   expect(await run.ended).toBe(2);
   expect(run.stderr()).toContain('--url');
-});
-
-let stdio: CommandRun;
-const envelopes = new WireClient('', {});
-
-function send(method: string, params: object = {}): void {
-  stdio.process.stdin!.write(`${JSON.stringify({ ...envelopes.envelope(method, params), id: method })}\n`);
-}
-
-const answerTo = (id: string): any =>
-  stdio
-    .stdout()
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => JSON.parse(line))
-    .find((message) => message.id === id);
-const gotten = (id: string) =>
-  eventually(
-    () => `an answer to ${id}; ${stdio.stderr()}`,
-    () => answerTo(id),
-  );
-
-const CALL = { name: 'slow_compute', arguments: { seconds: 1, wait: false } };
-
-test('stdio answers server/discover while the stack starts, and the first call once Temporal is there', async () => {
-  stdio = home.run(['stdio'], { LONGHAUL_PROJECT: FIXTURES });
-  send('tools/call', CALL);
-  send('server/discover');
-  send('tools/list');
-  expect((await gotten('server/discover')).result.capabilities).toHaveProperty('tools');
-  expect((await gotten('tools/list')).result.tools).not.toEqual([]);
-  const { result } = await gotten('tools/call');
-  expect(result.structuredContent).toMatchObject({ status: 'queued', token: expect.any(String) });
-  await eventually('the stack is ready', () => home.isReady());
-});
-
-test('stdio with a Temporal that is down answers each revision at once, and calls once it is up', async () => {
-  // The stack that it starts has no Temporal of its own, and the one that its environment names comes later.
-  const port = await freePort();
-  const environment = { LONGHAUL_PROJECT: FIXTURES, TEMPORAL_ADDRESS: `127.0.0.1:${port}` };
-  stdio = home.run(['stdio'], environment);
-  const write = (message: object) =>
-    void stdio.process.stdin!.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  const request = (method: string, params: object = {}) => write({ id: method, method, params });
-  const clientInfo = { name: 't', version: '1' };
-  request('initialize', { protocolVersion: '2025-11-25', capabilities: {}, clientInfo });
-  write({ method: 'notifications/initialized' });
-  request('tools/call', CALL);
-  for (const method of ['ping', 'tools/list']) request(method);
-  for (const method of ['initialize', 'ping', 'tools/list']) await gotten(method);
-  expect(answerTo('tools/call')).toBeUndefined();
-
-  stdio = home.run(['stdio'], environment);
-  send('tools/call', CALL);
-  send('server/discover');
-  await gotten('server/discover');
-  expect(answerTo('tools/call')).toBeUndefined();
-  const temporalHome = await TestHome.create();
-  const settings = await loadSettings({ home: temporalHome.path, temporalPort: port, logLevel: 'warn' });
-  const temporal = await startEmbeddedTemporal(settings, () => undefined, { port, uiPort: await freePort() });
-  try {
-    expect((await gotten('tools/call')).result.structuredContent).toHaveProperty('token');
-  } finally {
-    await home.remove();
-    await temporal.stop();
-    await temporalHome.remove();
-  }
 });
