@@ -57,6 +57,10 @@ jobs:
   rescue: { needs: count, if: failure, steps: [{ run: '${note('rescue')}' }] }
 ${DEPLOY}
 `,
+  out_always: withTotal(`
+  fails: { steps: [{ run: exit 9 }] }
+  count: { needs: fails, if: always, outputs: [n], steps: [{ run: '${write('n')}' }] }
+`),
   out_secret: `
 secrets: [SHARED]
 ${withTotal(`
@@ -117,6 +121,21 @@ test('a job that runs for each fails with the item whose value does not fit', as
     ['rescue', 'completed'],
     ['deploy', 'skipped'],
   ]);
+});
+
+test('a job that runs for each of an empty list has an empty list of values', async () => {
+  const result = await project.finish(await project.startOn('out_each', 'none', { items: [] }));
+  expect(result.structuredContent).toEqual({ sizes: [] });
+});
+
+test('a job that runs in any case is checked too, and both failures are named', async () => {
+  const token = await project.startOn('out_always', 'always', { value: 'x' });
+  const text = textOf(await project.finish(token));
+  expect(text).toContain('fails: step "step 1" failed with exit code 9');
+  expect(text).toContain('Also failed: count');
+  const count = (await project.children(token)).find(({ name }) => name === 'count');
+  expect(count).toMatchObject({ status: 'failed', statusMessage: expect.stringContaining('got "x"') });
+  expect(project.lines('always')).toEqual([]);
 });
 
 test('a value that a masked secret has spoilt is shown masked', async () => {

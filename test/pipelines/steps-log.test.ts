@@ -62,6 +62,21 @@ describe('the log of a step', () => {
     await running;
   });
 
+  test('holds no secret: not in pieces, not in outputs, not in the failure', async () => {
+    const script = `
+      printf 'top-se'; sleep 0.4; printf 'cret-value\\n'
+      printf 'top-\\033[0msecret-value\\n'
+      echo "url=https://x/?k=$KEY" >>"$LONGHAUL_OUTPUT"
+      exit 4`;
+    const failed = await home.failed(script, SECRET, { environment });
+    expect(failed.trouble).toEqual({
+      exitCode: 4,
+      outputs: { url: 'https://x/?k=***' },
+      lastLines: ['***', '***'],
+    });
+    expect(home.log()).not.toContain('top-secret-value');
+  });
+
   test('shows at most 50 lines and 8 KiB of its end in a failure', async () => {
     const many = await home.failed('seq 1 1000; exit 1');
     expect(many.trouble.lastLines).toEqual(Array.from({ length: 50 }, (_, at) => String(951 + at)));
