@@ -81,6 +81,16 @@ describe('a profile', () => {
     expect(date).toMatchObject({ type: 'TIMESTAMP', min: '2001-01-01T00:01:00', mean: null });
   });
 
+  it('reports progress in columns', async () => {
+    box.options.reports.length = 0;
+    await profileColumns(FLIGHTS, ['delay', 'origin'], box.options);
+    const message = 'profiling 2 columns, delay to origin';
+    const heard = box.options.reports.map(({ progress }) => progress);
+    expect(box.options.reports[0]).toEqual({ progress: 0, total: 2, message });
+    expect(box.options.reports.at(-1)).toEqual({ progress: 2, total: 2, message });
+    expect(heard).toEqual([...heard].sort((a, b) => a - b));
+  });
+
   it('holds with missing values, NaN, booleans, nested values and values that are very long', async () => {
     const file = path.join(box.data, 'odd.parquet');
     await plainSql(

@@ -87,6 +87,16 @@ const MISTAKES: Record<string, Mistake> = {
       `Required either .* \\(thrown at workflows/no_limit\\.ts:2\\): give proxyActivities a limit`,
     ),
   },
+  bad_limit: {
+    workflow: `import { proxyActivities } from '@temporalio/workflow';
+      const { ok } = proxyActivities<any>({ startToCloseTimeout: '1 minit' as any });\n${throws('bad_limit', 'await ok();')}`,
+    status: keepsFailing(`.*'1 minit' \\(thrown .*at workflows/bad_limit\\.ts:4\\): write a duration as`),
+  },
+  zero_limit: {
+    workflow: `import { proxyActivities } from '@temporalio/workflow';
+      const { ok } = proxyActivities<any>({ startToCloseTimeout: 0 });\n${throws('zero_limit', 'await ok();')}`,
+    status: keepsFailing(`.*ActivityType=ok: give proxyActivities a limit of an attempt`),
+  },
   unawaited_fails: {
     workflow: `${CALL}\nexport async function unawaited_fails() {\n  failOnce();\n  await sleep('1 hour');\n}`,
     status: keepsFailing(

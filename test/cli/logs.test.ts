@@ -178,6 +178,11 @@ describe('logs --follow', () => {
     expect(await running.ended).toMatchObject({ code: 0, stdout: 'compiling\n' });
   });
 
+  test('of a step that is never run ends once that is known', async () => {
+    const token = await failed('never');
+    expect(await run('logs', token, 'report/1', '--follow')).toMatchObject({ code: 0, stdout: '' });
+  });
+
   test('ends with Ctrl-C, and the work continues', async () => {
     const token = await project.startOn('talk', 'left');
     await eventually('it has printed', async () =>

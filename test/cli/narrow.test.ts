@@ -100,6 +100,10 @@ test('a file or a pipe gets every row on one line, whatever COLUMNS says', async
   expect(stdout).toMatch(new RegExp(`^${token}  wide +\\S+ +.*\\d+s$`, 'm'));
 });
 
+test('COLUMNS makes a terminal narrower', async () => {
+  expect(tooWide(await linesAt({ columns: 100, environment: { COLUMNS: '30' } }, 'list'), 30)).toEqual([]);
+});
+
 test('a status line fits every width', () => {
   const task = {
     taskId: 't',

@@ -111,6 +111,20 @@ describe('what fits', () => {
     expect(none).toMatchObject({ code: 0, stdout: 'nothing to replay: no workflow matches\n' });
   });
 
+  test('a workflow that no worker has run: there is nothing to replay', async () => {
+    const workflowId = `${token}-idle`;
+    const temporal = await stack.temporal();
+    const handle = await temporal.workflow.start('slow_compute', {
+      workflowId,
+      taskQueue: 'nobody',
+      args: [],
+    });
+    const ended = await replay([workflowId]);
+    await handle.terminate();
+    expect(ended).toMatchObject({ code: 0 });
+    expect(ended.stdout).toContain('nothing to replay: no worker has run it yet');
+  });
+
   test('the token of a caller with an API key in the home', async () => {
     const keys = join(folder, 'keys');
     mkdirSync(keys);
@@ -157,6 +171,12 @@ describe('a changed workflow', () => {
         { function: 'nap', line: 5 },
         { function: 'slow_compute', line: 10 },
       ],
+    ],
+    [
+      'that waits',
+      'await condition(() => false);\n  return { primes: 1, label: input.label };',
+      { event: { id: 6, type: 'ActivityTaskScheduled', name: 'countPrimes' } },
+      [{ function: 'slow_compute', line: 9 }],
     ],
     [
       'that ends early',

@@ -32,6 +32,13 @@ describe('at a terminal', () => {
     expect(await terminal.ended).toBe(0);
   });
 
+  test('a question can be declined', async () => {
+    const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
+    await terminal.at('◆  Delete old.txt?', KEYS.down, KEYS.enter);
+    await terminal.shows('"answer": "decline"');
+    expect(await terminal.ended).toBe(0);
+  });
+
   test('Ctrl-C at a question detaches as well, and answer asks it again', async () => {
     const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
     await terminal.at('◆  Delete old.txt?', KEYS.interrupt);
@@ -74,6 +81,18 @@ test('a server that goes away is waited for when it was stopped, and the watch e
   expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
   expect(JSON.parse(stdout)).toHaveProperty('primes');
   expect(code).toBe(0);
+});
+
+test('a server that goes away leaves only tasks in the lines of --json', async () => {
+  const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '5', '--detach']);
+  const running = start(parts, ['watch', token.trim(), '--json']);
+  await eventually('it runs', () => running.stdout.includes('count primes'));
+  await server.end('SIGKILL');
+  server = parts.server();
+  await parts.ready();
+  const tasks = documents(await running.ended);
+  expect(tasks.every((task) => task['taskId'] === token.trim())).toBe(true);
+  expect(tasks.at(-1)).toMatchObject({ status: 'completed' });
 });
 
 describe('watch of several operations', () => {

@@ -1,10 +1,9 @@
 /** Drafts of tools: each is valid as it is, says what it is made of, and holds no value of a run. */
 import { describe, expect, test } from '@jest/globals';
-import type { Payload } from '@temporalio/common';
 import { draftOf, type Found } from '../../cli/discover/draft.js';
 import { toolNameFor } from '../../cli/discover/names.js';
 import { definitionsOf, Observed } from '../../cli/discover/observed.js';
-import { durationsOf, estimateMinutes, timeoutMinutes } from '../../cli/discover/runs.js';
+import { chosenRuns, durationsOf, estimateMinutes, timeoutMinutes } from '../../cli/discover/runs.js';
 import { inputsFor, outputFor } from '../../cli/discover/inputs.js';
 import { decodePayload, SeenValues } from '../../cli/discover/seen-values.js';
 import { addExample, emptyShape, schemaOf } from '../../cli/discover/shape.js';
@@ -13,6 +12,16 @@ import type { HistoryEvent } from '../../engine/read/history.js';
 import { parseTool } from '../../external-workflows/parse.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { ParsedFile } from '../../pipelines/yaml/yaml-file.js';
+import {
+  completed,
+  listed,
+  payloadOf,
+  payloadsOf,
+  rawPayload,
+  signaled,
+  started,
+  updated,
+} from './discover-support.js';
 
 const RUNNING = 1;
 const FAILED = 3;
@@ -24,62 +33,6 @@ const SOURCE = {
   now: new Date('2026-11-25T08:00:00Z'),
   isLimited: false,
 };
-
-const encoder = new TextEncoder();
-
-function rawPayload(encoding: string, data: string, messageType?: string): Payload {
-  return {
-    metadata: {
-      encoding: encoder.encode(encoding),
-      ...(messageType === undefined ? {} : { messageType: encoder.encode(messageType) }),
-    },
-    data: encoder.encode(data),
-  };
-}
-
-function payloadOf(value: unknown): Payload {
-  return rawPayload('json/plain', JSON.stringify(value));
-}
-
-const payloadsOf = (...values: unknown[]) => ({ payloads: values.map(payloadOf) });
-
-const started = (...args: unknown[]): HistoryEvent => ({
-  workflowExecutionStartedEventAttributes: { input: payloadsOf(...args) },
-});
-
-const completed = (result: unknown): HistoryEvent => ({
-  workflowExecutionCompletedEventAttributes: { result: payloadsOf(result) },
-});
-
-const updated = (name: string, ...args: unknown[]): HistoryEvent => ({
-  workflowExecutionUpdateAcceptedEventAttributes: {
-    acceptedRequest: { input: { name, args: payloadsOf(...args) } },
-  },
-});
-
-const signaled = (signalName: string, ...args: unknown[]): HistoryEvent => ({
-  workflowExecutionSignaledEventAttributes: { signalName, input: payloadsOf(...args) },
-});
-
-/** A listed run. @param times its start and end, in seconds @param status Temporal's number */
-function listed(
-  workflowId: string,
-  times: [start: number, end?: number],
-  status = 2,
-  more: RunInfo = {},
-): RunInfo {
-  const [start, end] = times;
-  const time = (seconds: number) => ({ seconds: seconds as never, nanos: 0 });
-  return {
-    execution: { workflowId, runId: `${workflowId}-${start}` },
-    type: { name: 'RefundWorkflow' },
-    taskQueue: 'orders',
-    status,
-    startTime: time(start),
-    ...(end === undefined ? {} : { closeTime: time(end) }),
-    ...more,
-  };
-}
 
 function foundOf(histories: HistoryEvent[][], change: (observed: Observed) => void = () => undefined): Found {
   const observed = new Observed();
@@ -173,6 +126,22 @@ describe('progress', () => {
   });
 });
 
+test('the last heartbeat of an attempt that has timed out gives progress', () => {
+  const eventId = 5 as never;
+  const seconds = 30 as never;
+  const scheduled = { activityType: { name: 'ImportRows' }, heartbeatTimeout: { seconds } };
+  const lost = { timeoutFailureInfo: { lastHeartbeatDetails: payloadsOf({ done: 3 }) } };
+  const events: HistoryEvent[] = [
+    { eventId, activityTaskScheduledEventAttributes: scheduled },
+    { activityTaskTimedOutEventAttributes: { scheduledEventId: eventId, failure: lost } },
+  ];
+  const { external } = drafted(foundOf([[started(), ...events]])).tool;
+  expect(external!.progress).toEqual({ from: 'heartbeats', fields: { progress: 'done' } });
+  const { text, tool } = drafted(foundOf([[started(), events[0]!]]));
+  expect(tool.external!.progress).toBeUndefined();
+  expect(text).toContain('# Activities with a heartbeat time-out: ImportRows.');
+});
+
 describe('definitions of a worker', () => {
   const METADATA = {
     definition: {
@@ -258,6 +227,21 @@ describe('durations', () => {
     expect(timeoutMinutes([], 10, true)).toBe(4_320);
     expect([10, 3_000, 1e12].map((longest) => timeoutMinutes([], longest))).toEqual([60, 240, 525_600]);
   });
+});
+
+test('completed runs are read first, with one that is open', () => {
+  const infos = [
+    listed('old', [1, 2]),
+    listed('failed', [5, 6], FAILED),
+    listed('new', [3, 4]),
+    listed('open', [7], RUNNING),
+    listed('open-too', [8], RUNNING),
+  ];
+  const chosen = (count: number) =>
+    chosenRuns(infos, count).map(({ execution }: RunInfo) => execution!.workflowId);
+  expect(chosen(1)).toEqual(['new']);
+  expect(chosen(2)).toEqual(['new', 'open-too']);
+  expect(chosen(5)).toEqual(['new', 'old', 'open-too', 'failed', 'open']);
 });
 
 const record = (value: object) => ({ type: 'object', additionalProperties: value });

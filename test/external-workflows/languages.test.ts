@@ -1,9 +1,11 @@
-/** Workflows in Go, Java and Python whose authors don't know Longhaul, by the files of examples/bring-your-own. */
+/** Workflows in Go, Java and Python whose authors don't know Longhaul, by the files of examples/bring-your-own, and drafts of them. */
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { kill } from '../stack/cli-process.js';
+import { documents, run } from '../cli/commands.js';
+import { eventually, kill } from '../stack/cli-process.js';
 import { INSTALL_MS } from '../support/limits.js';
 import { untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
 import { plainClient } from '../support/protocols/plain.js';
@@ -121,6 +123,45 @@ test('Java: heartbeats are the progress of an import, which continues after kill
   expect(new Set(imported).size).toBe(imported.length);
   const whole = await start('import_batch', { source: rows, chunk_size: 1000 });
   expect((await ended(whole)).result).toMatchObject({ imported: 400, rejected: 1 });
+});
+
+test('drafts that discover makes of their runs have the inputs, progress and questions of each', async () => {
+  const { workflow } = await parts.temporal();
+  const [go, java, python] = workers as [ExternalWorker, ExternalWorker, ExternalWorker];
+  const byHand = (type: string, { taskQueue }: ExternalWorker, ...args: unknown[]) =>
+    workflow.start(type, { workflowId: `by-hand-${randomUUID()}`, taskQueue, args });
+  const refund = await byHand('RefundWorkflow', go, 'A1', 500);
+  await refund.executeUpdate('approve', { args: [true, 'broken'] });
+  const review = await byHand('ReviewDocument', python, DOCUMENT);
+  await eventually('it asks', async () => (await review.query<unknown[]>('open_questions')).length > 0);
+  await review.signal('decide', { verdict: 'approve', comment: '' });
+  const batch = await byHand('ImportBatch', java, { source: rows, chunkSize: 100 });
+  await Promise.all([refund, review, batch].map((handle) => handle.result()));
+  // Queries are known from a worker that has an open run.
+  const open = [
+    await byHand('RefundWorkflow', go, 'A1', 700),
+    await byHand('ReviewDocument', python, DOCUMENT),
+  ];
+  const project = mkdtempSync(join(tmpdir(), 'longhaul-discovered-'));
+  const folder = join(project, 'tools');
+  const discovered = async ({ taskQueue }: ExternalWorker, tool: string): Promise<string> => {
+    const words = ['--project', project, '--task-queue', taskQueue, '--yes', '--query', '--output', folder];
+    await eventually(`${tool} is drafted`, async () => {
+      const found = await run(parts, ['discover', ...words, '--force', '--json']);
+      const [document] = found.code === 0 ? documents<any>(found) : [];
+      return document?.drafts.some((draft: { tool: string }) => draft.tool === tool);
+    });
+    return readFileSync(join(folder, `${tool}.yaml`), 'utf8');
+  };
+  expect(await discovered(go, 'refund')).toMatch(/question:\n +query: pendingApproval/);
+  expect(await discovered(python, 'review_document')).toMatch(/question:\n +query: open_questions/);
+  expect(await discovered(java, 'import_batch')).toMatch(/chunkSize: \{ type: integer \}/);
+  await Promise.all(open.map((handle) => handle.terminate()));
+  const checked = await run(parts, ['check', folder]);
+  expect([checked.code, checked.stdout.match(/ok, tool \w+/g)?.sort()]).toEqual([
+    0,
+    ['import_batch', 'refund', 'review_document'].map((name) => `ok, tool ${name}`),
+  ]);
 });
 
 test("the workers' own tests in Go and Python pass", async () => {

@@ -1,6 +1,15 @@
 /** Faults between a tool and its workflow: queries, racing answers, resets, time-outs and queues without a worker. */
 import { describe, expect, jest, test } from '@jest/globals';
 import { defaultPayloadConverter } from '@temporalio/common';
+import { answerHeader, identified } from '../../engine/answer/claims.js';
+import { answerExternal } from '../../engine/external/answer.js';
+import { TemporalClient } from '../../engine/temporal/client.js';
+import { parseTool } from '../../external-workflows/parse.js';
+import type { Tool } from '../../operations/tool/index.js';
+import { createLogger } from '../../platform/observe/log.js';
+import { loadSecret } from '../../platform/home/secret.js';
+import { Signer } from '../../platform/temporal/signer.js';
+import { openStorage } from '../../platform/storage/index.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { Refused } from '../support/protocols/index.js';
 import { QUEUE, TOOLS } from './odd-support.js';
@@ -100,6 +109,47 @@ describe('questions', () => {
       .map(({ status }, index) => status === 'fulfilled' && index)
       .filter((index) => index !== false);
     expect(result).toEqual({ answers: [`yes (${['one', 'two', 'three'][accepted as number]})`] });
+  });
+  test('an answer to a run that closes meanwhile is refused as one to a closed operation, unless it was taken', async () => {
+    const token = await start('asks', { times: 1 });
+    const { questions } = await until('it asks', token, (reading) => reading.questions[0]);
+    const { key } = questions[0]!;
+    await stack.client.answer(token, key, { approved: true });
+    await ended(token);
+    const { runId } = await (await handleOf(token)).describe();
+    const home = process.env['LONGHAUL_HOME']!;
+    const storage = openStorage({ home });
+    const temporal = new TemporalClient(
+      { home, taskQueue: QUEUE },
+      storage,
+      createLogger('test', 'warn'),
+      PROCESSES_MS,
+    );
+    const { value } = parseTool(TOOLS['asks.yaml'], 'asks.yaml');
+    const mapping = (value as Tool).external!.question!;
+    const signer = new Signer(loadSecret(home));
+    const answered = async (content: Record<string, unknown>, questionKey = key) => {
+      // As read before the run closed.
+      const records = [
+        { runId, principal: 'anonymous', status: 'input_required', inputRequests: { [questionKey]: {} } },
+        { status: 'completed' },
+      ];
+      const read = () => Promise.resolve(records.shift() as never);
+      const answer = { action: 'accept', content } as const;
+      const by = { principal: 'anonymous' };
+      const input = identified(signer, token, { key: questionKey, answer, by });
+      const header = answerHeader(signer, token, input, by);
+      return answerExternal({ temporal, workflowId: token, read, mapping, signer }, answer, header);
+    };
+    try {
+      expect(await answered({ approved: true })).toBe('accepted');
+      await expect(answered({ approved: false })).rejects.toThrow('was answered by somebody else');
+      await expect(answered({ approved: true }, 'question-000000000000')).rejects.toThrow(
+        'the operation is completed',
+      );
+    } finally {
+      await temporal.close();
+    }
   });
 });
 

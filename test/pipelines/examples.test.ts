@@ -160,6 +160,13 @@ test('test_npm_package has a log that is read while the tests run, and counts th
   expect(log).toContain(`ℹ pass ${tests.passed}`);
 });
 
+test('test_npm_package fails for a package without such tests, and the failure says so', async () => {
+  const small = ['--package', SMALL.package, '--version', SMALL.version];
+  const run = home.run(['call', 'test_npm_package', ...small]);
+  expect(await run.ended).toBe(1);
+  expect(run.stdout() + run.stderr()).toContain('the package has no such tests');
+});
+
 test('sign_packages has a job for each package, and signs once somebody has agreed', async () => {
   const packages = ['is-number@7.0.0', 'is-odd@3.0.1', 'left-pad@1.3.0'];
   const token = await client.start('sign_packages', { packages });

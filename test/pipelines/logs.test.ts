@@ -3,8 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { readLogPage, type PageQuery } from '../../engine/logs/index.js';
-import type { ChildStatus } from '../../operations/record.js';
-import { chooseStep, stepReference } from '../../operations/steps.js';
 import type { LogLine, LogLines } from '../../operations/wire/log-page.js';
 import { ChunkedLog } from '../../platform/storage/chunked-log.js';
 import { stepLogPrefix } from '../../platform/storage/keys.js';
@@ -54,6 +52,13 @@ describe('a page', () => {
     expect(texts(third)).toEqual(numbered(401, 450));
     expect(third).toMatchObject({ isAtEnd: true, isComplete: true });
     expect(third).not.toHaveProperty('cursor');
+  });
+
+  test('has at most 16 KiB of text', async () => {
+    await write(`${'x'.repeat(999)}\n`.repeat(100));
+    const { lines } = await page();
+    expect(lines).toHaveLength(16);
+    expect((await page({ limit: 3 })).lines).toHaveLength(3);
   });
 
   test('begins and ends at the lines that are asked for', async () => {
@@ -220,15 +225,4 @@ test.each<[PageQuery, string]>([
     kind: 'invalid_arguments',
     message: expect.stringContaining(message),
   });
-});
-
-test('when nothing runs, the log is of what waits, else of what failed, else of what started last', () => {
-  const step = (status: ChildStatus, second: number) => ({
-    ...{ name: `step ${second}`, status, startedAt: `2026-11-21T12:00:0${second}.000Z` },
-  });
-  const chosen = (...jobs: ReturnType<typeof step>[][]) =>
-    stepReference(chooseStep(jobs.map((steps, at) => ({ name: `job ${at}`, status: 'failed', steps }))));
-  expect(chosen([step('completed', 1), step('input_required', 2)], [step('failed', 3)])).toBe('job 0/2');
-  expect(chosen([step('failed', 2)], [step('completed', 3)])).toBe('job 0/1');
-  expect(chosen([step('completed', 3)], [step('canceled', 2)])).toBe('job 0/1');
 });

@@ -50,6 +50,12 @@ jobs:
     needs: build
     steps: [{ run: exit 0 }]
 `,
+  failing: `
+jobs:
+  build:
+    artifacts: [report.txt, missing.txt, link]
+    steps: [{ run: 'echo report > report.txt; ln -s nowhere link; exit 3' }]
+`,
   disks: `
 inputs: { properties: { ledger: { type: string } }, required: [ledger] }
 jobs:
@@ -159,6 +165,19 @@ test('a job that has worked fails for them, names them, and keeps the others', a
   expect(status).toMatch(/missing\.txt +not saved +no file in the workspace matches it/);
   const { stdout: files } = await run(project.parts, ['get', token]);
   expect(files).toMatch(/Not saved:\nbuild +missing\.txt +no file in the workspace matches it/);
+});
+
+test('a job that has failed before keeps its failure, and names them too', async () => {
+  const token = await project.client.start('failing');
+  expect(textOf(await project.finish(token))).toContain('failed with exit code 3');
+  expect(await project.children(token)).toMatchObject([
+    {
+      status: 'failed',
+      statusMessage: expect.stringContaining('exit code 3'),
+      artifacts: [{ name: 'build/report.txt' }],
+      unsavedArtifacts: [MISSING, { path: 'link', reason: 'is a broken link' }],
+    },
+  ]);
 });
 
 test('a cancelled operation says canceled once its files are no longer copied', async () => {

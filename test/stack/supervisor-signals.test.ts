@@ -47,6 +47,19 @@ test('Ctrl-C, which reaches the whole process group, ends everything in order', 
   expect(pids.filter(isRunning)).toEqual([]);
 });
 
+test('a second Ctrl-C ends everything without waiting for the first', async () => {
+  const run = await home.up();
+  const pids = Object.values(home.parts());
+  // A Temporal that is stopped can't drain: the first request alone would take its whole time.
+  process.kill(home.parts().temporal, 'SIGSTOP');
+  run.process.kill('SIGINT');
+  await eventually('the drain has begun', () => run.stderr().includes('Stopping'));
+  // Signals in quick succession count as one.
+  await eventually('it has ended', () => run.process.exitCode !== null || void run.process.kill('SIGINT'));
+  expect(await run.ended).toBe(130);
+  await eventually('nothing runs', () => !pids.some(isRunning));
+});
+
 test('parts that could not notice the end of their supervisor are ended by the next up', async () => {
   const run = await home.up();
   const left = home.parts();
