@@ -124,11 +124,7 @@ beforeAll(async () => {
 }, 2 * OUTAGE_MS);
 afterAll(() => project?.stop());
 
-async function call(name: string, args: object): Promise<any> {
-  const { result, error } = await project.client.request('tools/call', { name, arguments: args });
-  if (error) throw new Error(JSON.stringify(error));
-  return result;
-}
+const call = (name: string, args: object) => project.call(name, args);
 
 async function partialOf(token: string): Promise<any> {
   return (await call('operation_get', { token, view: 'partial' })).structuredContent.partial;

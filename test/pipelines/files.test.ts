@@ -38,8 +38,7 @@ test('a file with a mistake takes away its own tool only, and a call says where 
 
 test('a name that is taken by another tool is refused', async () => {
   expect((await names()).filter((name) => name === 'greet')).toHaveLength(1);
-  const { result } = await project.client.request('tools/call', { name: 'greet', arguments: { name: 'x' } });
-  expect(textOf(result)).toBe('Hello, x!');
+  expect(textOf(await project.call('greet', { name: 'x' }))).toBe('Hello, x!');
 });
 
 test('an edit, a new name and a deletion reach new operations only', async () => {

@@ -79,12 +79,8 @@ const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 /** The operation's children, or those of one of its pages. */
 async function steps(token: string, page?: string): Promise<any> {
-  const { structuredContent, content, isError } = (
-    await project.client.request('tools/call', {
-      name: 'operation_get',
-      arguments: { token, view: 'steps', ...(page === undefined ? {} : { step: page }) },
-    })
-  ).result;
+  const args = { token, view: 'steps', ...(page === undefined ? {} : { step: page }) };
+  const { structuredContent, content, isError } = await project.call('operation_get', args);
   if (isError) throw new Error(content[0].text);
   return structuredContent;
 }

@@ -112,9 +112,8 @@ test('resume continues after the last finished step, in the same workspace, as a
   expect(new Set(Object.values(stepStatuses(children)))).toEqual(new Set(['completed']));
   expect(children[0].steps[0].logsOf).toBe(token);
   // The logs of the steps before it are read by its token too.
-  const args = { token: resumed, view: 'logs', step: 'fetch/1' };
-  const read = await project.client.request('tools/call', { name: 'operation_get', arguments: args });
-  expect(read.result.structuredContent.log.lines).toEqual([{ number: 1, text: 'fetching' }]);
+  const read = await project.call('operation_get', { token: resumed, view: 'logs', step: 'fetch/1' });
+  expect(read.structuredContent.log.lines).toEqual([{ number: 1, text: 'fetching' }]);
 });
 
 test('resume from an earlier step runs it and what follows again', async () => {

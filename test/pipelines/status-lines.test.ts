@@ -81,10 +81,7 @@ test('a step that is tried again is named by job and step, on every protocol', a
   expect(statusMessage).toMatch(line);
   const job = (await (await fetch(`${project.parts.base}/v1/jobs/${token}`)).json()) as any;
   expect(job.status_message).toMatch(line);
-  const { result } = await project.client.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token },
-  });
+  const result = await project.call('operation_get', { token });
   expect(result.structuredContent.status_message).toMatch(line);
   const { stdout } = await run(project.parts, ['status', token]);
   expect(stdout).toMatch(/^says +job build \/ step Unit test is being retried \(attempt 2\): /m);

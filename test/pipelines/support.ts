@@ -14,7 +14,6 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { toOperationSteps } from '../../cli/terminal/plain.js';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import type { WireClient } from '../support/mcp.js';
 import { TestStack } from '../support/test-stack.js';
 
 /** Input of pipelines whose steps append to a ledger. */
@@ -100,18 +99,26 @@ export class PipelineProject {
     return (await this.client.until(token, 'completed', limitMs)).result;
   }
 
-  /** The jobs and steps of an operation, as the server reads them. */
-  children(token: string): Promise<any[]> {
-    return childrenOf(this.client, token);
-  }
-
-  async resume(token: string, from?: string): Promise<any> {
-    const { result, error } = await this.client.request('tools/call', {
-      name: 'operation_resume',
-      arguments: { token, ...(from === undefined ? {} : { from }) },
-    });
+  /** Calls a tool. @returns its result @throws Error for an error of the protocol */
+  async call(name: string, args: object): Promise<any> {
+    const { result, error } = await this.client.request('tools/call', { name, arguments: args });
     if (error) throw new Error(JSON.stringify(error));
     return result;
+  }
+
+  /** The jobs and steps of an operation, as the server reads them. */
+  async children(token: string): Promise<any[]> {
+    const { structuredContent, _meta, isError, content } = await this.call('operation_get', {
+      token,
+      view: 'steps',
+    });
+    if (isError) throw new Error(JSON.stringify(content));
+    const steps = toOperationSteps(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']);
+    return steps.children ?? [];
+  }
+
+  resume(token: string, from?: string): Promise<any> {
+    return this.call('operation_resume', { token, ...(from === undefined ? {} : { from }) });
   }
 
   async stop(): Promise<void> {
@@ -144,19 +151,6 @@ export function processesOn(ledger: string): number[] {
 
 export function textOf(result: any): string {
   return result.content.map((block: any) => block.text ?? '').join('\n');
-}
-
-/** The jobs and steps of an operation, as the server reads them. */
-export async function childrenOf(client: WireClient, token: string): Promise<any[]> {
-  const { result, error } = await client.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token, view: 'steps' },
-  });
-  if (error ?? result.isError) throw new Error(JSON.stringify(error ?? result));
-  const { structuredContent, _meta } = result;
-  return (
-    toOperationSteps(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']).children ?? []
-  );
 }
 
 /** Status of every step of a record's children: `build/2` -> `failed`. */
