@@ -59,7 +59,6 @@ describe('a stack that runs', () => {
     await eventually('ready again', () => home.isReady());
     expect(home.state().temporalAddress).toBe(`127.0.0.1:${home.temporalPort}`);
   });
-
 });
 
 describe('the end of a stack', () => {
