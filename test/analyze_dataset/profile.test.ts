@@ -1,13 +1,28 @@
+/** Steps of a call: inspecting, a profile, the Parquet artifact, and the text. */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { inspect, profileColumns, runQuery } from '../../activities/analyze_dataset/analysis.js';
-import { columnProfileSchema } from '../../tools/analyze_dataset/index.js';
+import { z } from 'zod';
+import {
+  inspect,
+  profileColumns,
+  runQuery,
+  writeParquet,
+} from '../../activities/analyze_dataset/analysis.js';
+import { estimateDatasetArtifact } from '../../activities/analyze_dataset/index.js';
+import analyzeDataset, {
+  analyzeDatasetInput,
+  columnProfileSchema,
+} from '../../tools/analyze_dataset/index.js';
 import { FLIGHTS, plainSql, sandbox, VEGA } from './support.js';
 import type { Sandbox } from './support.js';
 
 let box: Sandbox;
+let out: string;
 beforeAll(async () => {
   box = await sandbox();
+  out = path.join(box.root, 'out');
+  await mkdir(out);
 });
 afterAll(() => box.remove());
 
@@ -93,5 +108,86 @@ describe('a profile', () => {
     for (const profile of profiles) expect(columnProfileSchema.safeParse(profile).error).toBeUndefined();
     const shown = await runQuery({ path: file, limit: 3 }, box.options);
     expect(String(shown.rows[0]![4])).toHaveLength(4096 + '… (9000 characters)'.length);
+  });
+});
+
+const byRoute = {
+  path: FLIGHTS,
+  filters: [{ column: 'delay', op: 'gt' as const, value: 0 }],
+  group_by: ['origin', 'destination'],
+  aggregates: [{ fn: 'count' as const }, { fn: 'sum' as const, column: 'delay' }],
+  order_by: [{ column: 'count', direction: 'desc' as const }],
+  limit: 10,
+};
+
+describe('the Parquet artifact', () => {
+  it('holds the whole result in its order, whatever the limit of the answer', async () => {
+    const target = path.join(out, 'routes.parquet');
+    await writeFile(target, 'an older artifact');
+    const rowCount = await writeParquet(byRoute, target, box.options);
+    const answer = await runQuery({ ...byRoute, limit: 1000 }, box.options);
+    expect(rowCount).toBe(answer.rowCount);
+    expect(rowCount).toBeGreaterThan(1000);
+    expect(await plainSql(`SELECT * FROM '${target}' LIMIT 1000`)).toEqual(answer.rows);
+    expect(await readdir(out)).toEqual(['routes.parquet']);
+  });
+
+  it('keeps sums that a double could not hold', async () => {
+    const source = path.join(box.data, 'big.parquet');
+    await plainSql(`COPY (SELECT 9223372036854775807::BIGINT AS big FROM range(3)) TO '${source}'`);
+    const target = path.join(out, 'sum.parquet');
+    await writeParquet(
+      { path: source, aggregates: [{ fn: 'sum', column: 'big', as: 'total' }], limit: 1 },
+      target,
+      box.options,
+    );
+    expect(await plainSql(`SELECT total::VARCHAR FROM '${target}'`)).toEqual([['27670116110564327421']]);
+  });
+
+  it('is estimated by its share of the rows before it is written', async () => {
+    const file = { format: 'csv' as const, bytes: 1000, rowCount: 10 };
+    expect(await estimateDatasetArtifact(5, file)).toEqual({ estimatedBytes: 250 });
+    expect(await estimateDatasetArtifact(0, { ...file, rowCount: 0 })).toEqual({ estimatedBytes: 0 });
+  });
+});
+
+it('every field of the input is described', () => {
+  const { properties, required } = z.toJSONSchema(analyzeDatasetInput, { io: 'input' });
+  for (const field of Object.values(properties ?? {}))
+    expect((field as { description?: string }).description).toMatch(/\w+/);
+  expect(required).toEqual(['path']);
+});
+
+it.each([
+  [{ path: 'a.csv', limit: 1001 }],
+  [{ path: 'a.csv', limit: 0 }],
+  [{ path: '' }],
+  [{ path: 'a.csv', sql: 'SELECT 1' }],
+  [{ path: 'a.csv', filters: [{ column: 'a', op: 'like', value: 'x' }] }],
+  [{ path: 'a.csv', filters: [{ column: 'a', op: 'eq', value: { $gt: 1 } }] }],
+  [{ path: 'a.csv', header: -1 }],
+])('the input %j is refused', (input) => {
+  expect(analyzeDatasetInput.safeParse(input).success).toBe(false);
+});
+
+describe('the text', () => {
+  const text = (names: string[], rows: unknown[][], rowCount: number) => {
+    const columns = names.map((name) => ({ name, type: 'VARCHAR' }));
+    const file = { path: 'a.csv', format: 'csv', bytes: 1, row_count: rowCount, columns };
+    return analyzeDataset.toText({ file, columns, rows, row_count: rowCount, notes: ['A note.'] });
+  };
+
+  it('has a table of 50 rows, 30 columns and 8 kB, and says what it leaves out', () => {
+    const rows = Array.from({ length: 200 }, (_, index) => [index, 'x'.repeat(100), 1.23456]);
+    expect(text(['n', 'text', 'fraction'], rows, 12_345)).toMatch(/\(50 of 12,345 rows\)\n\nA note\.$/);
+    const names = Array.from({ length: 40 }, (_, index) => `column ${index}`);
+    expect(text(names, [names.map(() => null)], 1)).toContain('(30 of 40 columns)');
+    expect(text(names, Array(60).fill(names.map(() => 'y'.repeat(80))), 60).length).toBeLessThan(8192);
+  });
+
+  it('has a line of the table for each row, whatever its values', () => {
+    expect(text(['a|b'], [['x | y\n| z']], 1)).toBe(
+      '| a\\|b        |\n| ----------- |\n| x \\| y \\| z |\n\nA note.',
+    );
   });
 });

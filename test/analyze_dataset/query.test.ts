@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { runQuery, writeParquet } from '../../activities/analyze_dataset/analysis.js';
 import type { DatasetQuery, Filter } from '../../tools/analyze_dataset/index.js';
-import { FLIGHTS, plainSql, refusal, sandbox, VEGA } from './support.js';
+import { FLIGHTS, plainSql, refusal, sandbox } from './support.js';
 import type { Sandbox } from './support.js';
 
 const PEOPLE =
@@ -34,58 +34,6 @@ const ids = async (filters: Filter[]) => (await query('people.csv', { filters })
 const BIG = '9007199254740993';
 
 describe('a query', () => {
-  it('over 3 million rows of Parquet gives what one plain SQL query gives', async () => {
-    const result = await query(FLIGHTS, {
-      filters: [
-        { column: 'distance', op: 'ge', value: 500 },
-        { column: 'date', op: 'lt', value: '2001-03-01' },
-      ],
-      group_by: ['origin'],
-      aggregates: [
-        { fn: 'count', as: 'flights' },
-        { fn: 'count_distinct', column: 'destination' },
-        { fn: 'sum', column: 'delay' },
-        { fn: 'avg', column: 'delay' },
-        { fn: 'min', column: 'date' },
-        { fn: 'max', column: 'distance' },
-        { fn: 'median', column: 'delay' },
-        { fn: 'stddev', column: 'delay' },
-      ],
-      order_by: [{ column: 'flights', direction: 'desc' }],
-      limit: 1000,
-    });
-    const plain = await plainSql(
-      `SELECT origin, count(*), count(DISTINCT destination), sum(delay), avg(delay), min(date), max(distance),
-              median(delay), stddev_samp(delay)
-       FROM '${FLIGHTS}' WHERE distance >= 500 AND date < TIMESTAMP '2001-03-01'
-       GROUP BY origin ORDER BY count(*) DESC, origin`,
-    );
-    expect(result.columns.map(({ name }) => name).join(' ')).toBe(
-      'origin flights count_distinct_destination sum_delay avg_delay min_date max_distance median_delay stddev_delay',
-    );
-    expect(result.rowCount).toBe(plain.length);
-    // A standard deviation's last digits hang on the order in which threads deliver.
-    expect(result.rows.map((row) => row.slice(0, -1))).toEqual(plain.map((row) => row.slice(0, -1)));
-    for (const [index, row] of result.rows.entries()) {
-      const expected = plain[index]!.at(-1);
-      if (typeof expected === 'number') expect(row.at(-1)).toBeCloseTo(expected, 8);
-      else expect(row.at(-1)).toEqual(expected);
-    }
-  });
-
-  it.each([
-    ['a JSON array', `${VEGA}flights-200k.json`, 'read_json', 'distance'],
-    ['CSV', `${VEGA}birdstrikes.csv`, 'read_csv', 'Origin State'],
-  ])('over %s gives what one plain SQL query gives', async (_, path, read, column) => {
-    const order = { group_by: [column], order_by: [{ column: 'count', direction: 'desc' as const }] };
-    const result = await query(path, { ...order, limit: 20 });
-    const plain = await plainSql(
-      `SELECT "${column}", count(*) FROM ${read}('${path}') GROUP BY 1 ORDER BY 2 DESC, 1`,
-    );
-    expect(result.rows).toEqual(plain.slice(0, 20));
-    expect(result.rowCount).toBe(plain.length);
-  });
-
   it('reads names with the characters of patterns', async () => {
     await box.file('sales [*].csv', 'a\n1\n');
     await box.file('sales [x].csv', 'a\n99\n');

@@ -1,6 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import { z } from 'zod';
 import { defineTool, type ToolInput, type ToolOutput } from '../../index.js';
+import { defineForeignTool } from '../../operations/tool/index.js';
+import { check, type AnySchema, type JsonSchema } from '../../operations/tool/schema.js';
 import type { requestInput } from '../../workflows/runtime/index.js';
 
 const minimal = {
@@ -11,111 +13,53 @@ const minimal = {
 };
 const define = (changes: object) => () => defineTool({ ...minimal, ...changes });
 
-describe('a definition is refused, naming tool and field, when', () => {
-  test.each([
-    ['the name has other characters', { name: 'no-dashes' }, 'tool "no-dashes": name: expected a letter'],
-    ['the name is of those that Longhaul keeps', { name: 'operation_list' }, 'choose another'],
+/** A property of the arguments. */
+const argument = (name: string, schema: object) => ({
+  input: { type: 'object', properties: { [name]: schema } },
+});
+const per = (more: object) => ({ estimate: { seconds: 1, per: { seconds: 1, ...more } } });
+const transformed = z.object({ n: z.string().transform(Number) });
+
+describe('a definition is refused, naming tool and field', () => {
+  test.each<[message: string | RegExp, changes: object]>([
+    ['tool "no-dashes": name: expected a letter', { name: 'no-dashes' }],
+    ['choose another', { name: 'operation_list' }],
+    ['tool "x": description.does: expected a sentence', { description: undefined }],
     [
-      'an argument is to come as a header',
-      { input: { type: 'object', properties: { region: { type: 'string', 'x-mcp-header': 'Region' } } } },
-      'input.region.x-mcp-header: arguments are not taken from headers',
-    ],
-    [
-      'there is no description',
-      { description: undefined },
-      'tool "x": description.does: expected a sentence',
-    ],
-    ['there is no estimate', { estimate: undefined }, 'tool "x": estimate: expected { seconds }'],
-    [
-      'an option is misspelt',
-      { deadlineSecond: 60 },
-      'tool "x": deadlineSecond: unknown option; did you mean "deadlineSeconds"?',
-    ],
-    [
-      'a part of the description is misspelt',
+      'description.useWen: unknown option; did you mean "useWhen"?',
       { description: { does: 'x', useWen: 'y' } },
-      'tool "x": description.useWen: unknown option; did you mean "useWhen"?',
     ],
+    ['tool "x": estimate: expected { seconds }', { estimate: undefined }],
+    ['"m" is not an argument; known are n', per({ argument: 'm' })],
+    ['estimate.per.of: expected "value" or "file_bytes"; got "rows"', per({ argument: 'n', of: 'rows' })],
+    ['deadlineSecond: unknown option; did you mean "deadlineSeconds"?', { deadlineSecond: 60 }],
     [
-      'an option has none of its words',
-      { taskSupport: 'require' },
       'taskSupport: expected "optional" or "required" or "forbidden"; got "require"',
+      { taskSupport: 'require' },
     ],
-    ['an option has another type', { wait: 'yes' }, 'wait: expected true or false; got "yes"'],
+    ['withoutTasks: belongs to taskSupport "required"', { withoutTasks: 'hidden' }],
+    ['wait: expected true or false; got "yes"', { wait: 'yes' }],
+    ['retryableErrors[1]: expected text; got 3', { retryableErrors: ['Busy', 3] }],
     [
-      'a list has something else in it',
-      { retryableErrors: ['Busy', 3] },
-      'retryableErrors[1]: expected text; got 3',
+      /estimate\.a: unknown option.*\n.*retries: unknown option/,
+      { retries: 3, estimate: { seconds: 1, a: 2 } },
     ],
-    [
-      'several options are wrong: all are reported',
-      { retries: 3, estimate: { seconds: 1, attempts: 2 } },
-      /estimate\.attempts: unknown option.*\n.*retries: unknown option/,
-    ],
-    [
-      'there are no arguments',
-      { input: undefined },
-      'input: expected a zod schema or a JSON Schema; got nothing',
-    ],
-    [
-      'the arguments are no object',
-      { input: z.string() },
-      'input: expected the schema of an object; got type "string"',
-    ],
-    [
-      'an argument has a transform',
-      { input: z.object({ n: z.string().transform(Number) }) },
-      'input: Transforms cannot be represented in JSON Schema; use a plain schema, and transform in the workflow or an activity',
-    ],
-    [
-      'the deadline is not above 0',
-      { deadlineSeconds: 0 },
-      'deadlineSeconds: expected seconds above 0, at most 31536000; got 0',
-    ],
-    [
-      'it asks nothing, and people have time to answer',
-      { questions: {}, inputWaitSeconds: 60 },
-      'tool "x": inputWaitSeconds: belongs to tools that ask; questions is {}',
-    ],
-    [
-      'the estimate counts an unknown argument',
-      { estimate: { seconds: 1, per: { argument: 'm', seconds: 1 } } },
-      '"m" is not an argument; known are n',
-    ],
-    [
-      'the estimate is of what there is not',
-      { estimate: { seconds: 1, per: { argument: 'n', of: 'rows', seconds: 1 } } },
-      'estimate.per.of: expected "value" or "file_bytes"; got "rows"',
-    ],
-    ['it asks for an unknown argument', { askFor: { m: 'How many?' } }, '"m" is not an argument'],
-    [
-      'it asks for an argument that no form can show',
-      { input: z.object({ n: z.object({}) }), askFor: { n: '?' } },
-      'askFor: property "n"',
-    ],
-    [
-      'a question is not flat',
-      { questions: { ok: z.object({ a: z.object({ b: z.string() }) }) } },
-      'questions.ok: property "a": expected a string, number, integer, boolean or enum',
-    ],
-    [
-      'withoutTasks is said of a tool that does not need tasks',
-      { withoutTasks: 'hidden' },
-      'withoutTasks: belongs to taskSupport "required"',
-    ],
-    [
-      'a question is no object',
-      { questions: { ok: z.string() } },
-      'questions.ok: expected an object schema with properties',
-    ],
-  ])('%s', (_when, changes, message) => {
+    ['input: expected a zod schema or a JSON Schema; got nothing', { input: undefined }],
+    ['input: expected the schema of an object; got type "string"', { input: z.string() }],
+    ['use a plain schema, and transform in the workflow or an activity', { input: transformed }],
+    ['input.a.x-mcp-header: arguments are not taken from headers', argument('a', { 'x-mcp-header': 'A' })],
+    ['deadlineSeconds: expected seconds above 0, at most 31536000; got 0', { deadlineSeconds: 0 }],
+    ['belongs to tools that ask; questions is {}', { questions: {}, inputWaitSeconds: 60 }],
+    ['"m" is not an argument', { askFor: { m: 'How many?' } }],
+    ['askFor: property "n"', { input: z.object({ n: z.object({}) }), askFor: { n: '?' } }],
+    ['questions.ok: property "a": expected a string', { questions: { ok: z.object({ a: z.object({}) }) } }],
+    ['questions.ok: expected an object schema with properties', { questions: { ok: z.string() } }],
+  ])('%s', (message, changes) => {
     expect(define(changes)).toThrow(message);
   });
 
-  test.each(['wait', 'timeout', 'idempotency_key'])('an argument is called %s', (name) => {
-    expect(define({ input: z.object({ [name]: z.string() }) })).toThrow(
-      `input.${name}: the name is reserved`,
-    );
+  test.each(['wait', 'timeout', 'idempotency_key'])('an argument may not be called %s', (name) => {
+    expect(define(argument(name, {}))).toThrow(`input.${name}: the name is reserved`);
   });
 
   test.each<[string, object]>([
@@ -123,18 +67,18 @@ describe('a definition is refused, naming tool and field, when', () => {
     ['behind a reference', { $ref: '#/$defs/a', $defs: { a: { properties: { idempotency_key: {} } } } }],
     ['as a required one', { required: ['idempotency_key'] }],
     ['under a condition', { if: {}, then: { dependentSchemas: { a: { required: ['idempotency_key'] } } } }],
-  ])('idempotency_key is declared %s', (_where, schema) => {
+  ])('idempotency_key may not be declared %s', (_where, schema) => {
     expect(define({ input: { type: 'object', ...schema } })).toThrow(
       'input.idempotency_key: the name is reserved',
     );
   });
 
-  test('idempotency_key is declared of a nested object: that is no argument of the call', () => {
+  test('idempotency_key may be declared of a nested object, which is no argument of the call', () => {
     const nested = { type: 'object', properties: { idempotency_key: { type: 'string' } } };
     expect(define({ input: { type: 'object', properties: { payment: nested } } })).not.toThrow();
   });
 
-  test('a schema comes from a library that gives no JSON Schema', () => {
+  test('a schema may not come from a library that gives no JSON Schema', () => {
     const old = { '~standard': { version: 1, vendor: 'zod', validate: () => ({ value: 1 }) } };
     expect(define({ input: old })).toThrow('zod from 4.2 on');
   });
@@ -218,4 +162,73 @@ describe('a definition', () => {
       dismissed,
     ]).toHaveLength(9);
   });
+});
+
+const options = <Input extends AnySchema>(input: Input) => ({ ...minimal, input });
+const problems = (schema: JsonSchema, args: object) => check(schema, args, 'arguments');
+const object = (more: object): JsonSchema => ({
+  type: 'object',
+  properties: { count: { type: 'number' } },
+  ...more,
+});
+
+describe('a misspelt argument is refused', () => {
+  test.each([
+    ["a zod object's", z.object({ count: z.number().optional() })],
+    ["a JSON Schema's", object({})],
+    ['one beside patterns', object({ patternProperties: { '^x-': { type: 'string' } } })],
+    ['one beside alternatives of its own names', object({ anyOf: [{ required: ['count'] }, {}] })],
+    ['one of a tool without arguments', z.object({})],
+  ] as [string, AnySchema][])('%s', (_what, input) => {
+    const { inputSchema } = defineTool(options(input));
+    expect(problems(inputSchema, { cuont: 3 })).toEqual(['arguments.cuont: unknown; remove it']);
+    expect(problems(inputSchema, {})).toEqual([]);
+  });
+
+  test('but not within an argument, whose schema says what it takes', () => {
+    const { inputSchema } = defineTool(options(z.object({ inner: z.object({ count: z.number() }) })));
+    expect(problems(inputSchema, { inner: { count: 1, cuont: 3 } })).toEqual([]);
+  });
+});
+
+describe('an argument that is not named is taken', () => {
+  test.each([
+    ['if the schema has additionalProperties: true', object({ additionalProperties: true })],
+    ['if the schema says which others', object({ additionalProperties: { type: 'number' } })],
+    ["by zod's loose object", z.looseObject({ count: z.number().optional() })],
+    ['beside allOf', object({ allOf: [{ properties: { other: { type: 'number' } } }] })],
+    ['beside $ref', object({ $ref: '#/$defs/more', $defs: { more: { properties: { other: {} } } } })],
+    ['if an alternative names it', object({ anyOf: [{ properties: { other: { type: 'number' } } }, {}] })],
+    ['if it is required', object({ required: ['other'] })],
+    ['by a schema without properties', { type: 'object' }],
+  ] as [string, AnySchema][])('%s', (_what, input) => {
+    const { inputSchema } = defineTool(options(input));
+    expect(problems(inputSchema, { other: 3 })).toEqual([]);
+  });
+
+  test('by a tool whose arguments another system checks', () => {
+    expect(problems(defineForeignTool(options(object({}))).inputSchema, { other: 3 })).toEqual([]);
+  });
+});
+
+const line = z.strictObject({ item: z.string().min(2), count: z.number().int().min(1).default(1) });
+const order = z.strictObject({ size: z.enum(['small', 'large']), lines: z.array(line) });
+
+test.each<[args: object, problems: string[]]>([
+  [{ size: 'small' }, ['arguments: missing "lines"']],
+  [{ size: 'huge', lines: [] }, ['arguments.size: expected one of "small", "large"; got "huge"']],
+  [
+    { size: 'small', lines: [{ item: 'tea' }, { item: 'milk', count: 0 }] },
+    ['arguments.lines[1].count: expected minimum 1; got 0'],
+  ],
+  [{ size: 'small', lines: 'tea' }, ['arguments.lines: expected array; got "tea"']],
+  [
+    { size: 1, lines: [{ item: 'x' }] },
+    [
+      'arguments.lines[0].item: expected minLength 2; got "x"',
+      'arguments.size: expected one of "small", "large"; got 1',
+    ],
+  ],
+])('the arguments %j do not fit, and every problem is named', (args, expected) => {
+  expect(problems(defineTool(options(order)).inputSchema, args).sort()).toEqual(expected);
 });

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 import { PackedProject, run } from './packed.js';
 
@@ -11,6 +11,7 @@ const root = mkdtempSync(join(tmpdir(), 'longhaul-packed-'));
 const ENTRIES = ['longhaul', 'longhaul/workflow', 'longhaul/activity', 'longhaul/server', 'longhaul/testing'];
 /** A name that users import from each. */
 const NAMES = ['defineTool', 'requestInput', 'saveArtifact', 'startServer', 'TestToolEnvironment'];
+const OPTIONS = { target: 'es2023', types: [], strict: true, skipLibCheck: true, noEmit: true };
 
 let packed: PackedProject;
 beforeAll(async () => {
@@ -62,50 +63,40 @@ test('has the command longhaul, which runs', async () => {
   expect(stdout.trim()).toBe(version);
 });
 
-describe('its types', () => {
-  test.each([
-    ['node16', 'node16'],
-    ['esnext', 'bundler'],
-  ])(
-    'resolve with module %s and moduleResolution %s',
-    async (module, moduleResolution) => {
-      const imports = ENTRIES.map((entry, index) => `import { ${NAMES[index]} } from '${entry}';`);
-      packed.write({
-        'types/uses.ts': [
-          ...imports,
-          "import tool from '../tools/compress_folder.js';",
-          `export const all = [${NAMES.join(', ')}];`,
-          'const environment = await TestToolEnvironment.create();',
-          "const result = await environment.call(tool, { folder: '/var/log/app' });",
-          'export const files: number = result.files;',
-          '// @ts-expect-error There is no such argument.',
-          'await environment.call(tool, { directory: 1 });',
-          '// @ts-expect-error There is no such field.',
-          'void result.bytes;',
-          "export const unknown: unknown = await environment.call('compress_folder', { directory: 1 });",
-        ].join('\n'),
-        'tsconfig.types.json': JSON.stringify({
-          compilerOptions: {
-            target: 'es2023',
-            module,
-            moduleResolution,
-            types: [],
-            strict: true,
-            skipLibCheck: true,
-            noEmit: true,
-          },
-          files: ['types/uses.ts'],
-        }),
-      });
-      const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-      const { stdout } = await run(process.execPath, [tsc, '-p', 'tsconfig.types.json'], {
-        cwd: packed.folder,
-      }).catch((error) => error);
-      expect(stdout).toBe('');
-    },
-    PROCESSES_MS,
-  );
-});
+test.each([
+  ['node16', 'node16'],
+  ['esnext', 'bundler'],
+])(
+  'its types resolve with module %s and moduleResolution %s',
+  async (module, moduleResolution) => {
+    const imports = ENTRIES.map((entry, index) => `import { ${NAMES[index]} } from '${entry}';`);
+    packed.write({
+      'types/uses.ts': [
+        ...imports,
+        "import tool from '../tools/compress_folder.js';",
+        `export const all = [${NAMES.join(', ')}];`,
+        'const environment = await TestToolEnvironment.create();',
+        "const result = await environment.call(tool, { folder: '/var/log/app' });",
+        'export const files: number = result.files;',
+        '// @ts-expect-error There is no such argument.',
+        'await environment.call(tool, { directory: 1 });',
+        '// @ts-expect-error There is no such field.',
+        'void result.bytes;',
+        "export const unknown: unknown = await environment.call('compress_folder', { directory: 1 });",
+      ].join('\n'),
+      'tsconfig.types.json': JSON.stringify({
+        compilerOptions: { ...OPTIONS, module, moduleResolution },
+        files: ['types/uses.ts'],
+      }),
+    });
+    const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+    const { stdout } = await run(process.execPath, [tsc, '-p', 'tsconfig.types.json'], {
+      cwd: packed.folder,
+    }).catch((error) => error);
+    expect(stdout).toBe('');
+  },
+  PROCESSES_MS,
+);
 
 test("runs the page's test file as printed, and replays the history that it recorded", async () => {
   packed.link('jiti');

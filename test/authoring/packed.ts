@@ -15,10 +15,8 @@ export function filesOnThePage(): Record<string, string> {
   return Object.fromEntries(blocks.map(([, path, text]) => [path!, text!]));
 }
 
-/** A project with the packed package installed. */
 export class PackedProject {
   readonly folder: string;
-  /** The installed package. */
   readonly installed: string;
 
   private constructor(readonly root: string) {
@@ -34,7 +32,6 @@ export class PackedProject {
     return project;
   }
 
-  /** Absolute path of the installed command. */
   get main(): string {
     return join(this.folder, 'node_modules/longhaul/dist/bin/longhaul.js');
   }

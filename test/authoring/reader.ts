@@ -49,7 +49,6 @@ export class Reader {
     return this.#packed;
   }
 
-  /** Starts a part of Longhaul in the project. */
   spawn(command: 'server' | 'worker'): ChildProcess {
     const child = spawn(process.execPath, [this.#packed.main, command], {
       cwd: this.#packed.folder,
@@ -60,7 +59,6 @@ export class Reader {
     return child;
   }
 
-  /** The worker that was started last. */
   get worker(): ChildProcess {
     return this.#processes.at(-1)!;
   }

@@ -75,7 +75,6 @@ const wordsOf = async (taskId: string): Promise<string[]> =>
 const list = async () => (await parts.client.request('tools/list')).result;
 const names = async (): Promise<string[]> => (await list()).tools.map((one: any) => one.name);
 const problems = async (): Promise<string[]> => (await list())._meta?.['longhaul/problems'] ?? [];
-/** The messages of a part's log, a line each. */
 const messagesOf = (part: Part) =>
   part
     .output()

@@ -20,7 +20,6 @@ beforeAll(async () => {
 }, PROCESSES_MS);
 afterAll(() => reader?.stop());
 
-/** A folder of logs, each of so many lines. */
 function logs(lines: number, count = 3): string {
   const folder = mkdtempSync(join(reader.root, 'logs-'));
   const text = Array.from({ length: lines }, (_, line) => `${line} GET /things/${line * 7919} 200\n`).join(

@@ -20,13 +20,11 @@ beforeAll(async () => {
 });
 afterAll(() => parts.stop());
 
-/** Starts a tool and gives its token. */
 async function detached(...args: string[]): Promise<string> {
   const { stdout } = await run(parts, ['call', '--detach', ...args]);
   return stdout.trim();
 }
 
-/** Waits until an operation asks something. */
 async function asking(token: string): Promise<void> {
   await parts.client.until(token, 'input_required');
 }

@@ -15,7 +15,6 @@ beforeAll(async () => {
 afterEach(() => terminal?.kill());
 afterAll(() => parts.stop());
 
-/** Arguments that the tool received. */
 async function echoed(...flags: string[]): Promise<unknown> {
   const { stdout, stderr } = await run(parts, ['call', 'echo_back', ...flags]);
   return stdout ? (JSON.parse(stdout) as unknown) : stderr.trim();

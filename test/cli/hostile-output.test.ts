@@ -44,28 +44,19 @@ const CONTENT = [
   { type: 'resource_link', name: HOSTILE, uri: `file:///${HOSTILE}`, mimeType: HOSTILE },
 ];
 
-/** The task of a token: `open`, `asking`, `done`, `failed`, `canceled`. */
-function taskOf(taskId: string): object {
-  const times = { createdAt: at, lastUpdatedAt: at, ttlMs: null };
-  const task = {
-    taskId,
-    statusMessage: HOSTILE,
-    ...times,
-    _meta: { 'longhaul/progress': { stage: HOSTILE } },
-  };
-  switch (taskId) {
-    case 'open':
-      return { ...task, status: 'working' };
-    case 'asking':
-      return { ...task, status: 'input_required', inputRequests: { [HOSTILE]: QUESTION } };
-    case 'failed':
-      return { ...task, status: 'completed', result: { content: CONTENT, isError: true } };
-    case 'canceled':
-      return { ...task, status: 'cancelled' };
-    default:
-      return { ...task, status: 'completed', result: { content: CONTENT } };
-  }
-}
+const RESULT = { content: CONTENT };
+/** Tasks by their tokens; any other has completed. */
+const TASKS: Record<string, object> = {
+  open: { status: 'working' },
+  asking: { status: 'input_required', inputRequests: { [HOSTILE]: QUESTION } },
+  failed: { status: 'completed', result: { ...RESULT, isError: true } },
+  canceled: { status: 'cancelled' },
+};
+const taskOf = (taskId: string): object => ({
+  ...{ taskId, statusMessage: HOSTILE, createdAt: at, lastUpdatedAt: at, ttlMs: null },
+  _meta: { 'longhaul/progress': { stage: HOSTILE } },
+  ...(TASKS[taskId] ?? { status: 'completed', result: RESULT }),
+});
 
 const CHILD = {
   name: HOSTILE,
@@ -87,6 +78,8 @@ const LOG = {
 
 /** The result of a call of a built-in tool; a task of any other. */
 function callOf(name: string, { view }: { view?: string }): object {
+  const meta = { [STATUS_META_KEY]: 'working', [PARTS_META_KEY]: [{ status: 'failed', steps: ['failed'] }] };
+  const operation = view === 'logs' ? { log: LOG } : { ...OPERATION, children: [CHILD], is_live: true };
   switch (name) {
     case 'operation_list':
       return {
@@ -95,15 +88,7 @@ function callOf(name: string, { view }: { view?: string }): object {
         _meta: { [STATUS_META_KEY]: ['working'] },
       };
     case 'operation_get':
-      return {
-        content: [],
-        structuredContent:
-          view === 'logs' ? { log: LOG } : { ...OPERATION, children: [CHILD], is_live: true },
-        _meta: {
-          [STATUS_META_KEY]: 'working',
-          [PARTS_META_KEY]: [{ status: 'failed', steps: ['failed'] }],
-        },
-      };
+      return { content: [], structuredContent: operation, _meta: meta };
     case 'check_status':
     case 'check_inbox':
     case 'send_message':
@@ -155,7 +140,6 @@ async function answerRpc(request: IncomingMessage): Promise<object> {
   };
 }
 
-/** The jobs API. */
 function answerHttp(path: string): [type: string, body: string] {
   if (path.endsWith('/artifacts'))
     return [

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { PipelineProject } from '../pipelines/support.js';
 import { eventually } from '../stack/cli-process.js';
-import { PROCESSES_MS } from '../support/limits.js';
 import { documents, run as runOn, start as startOn, Terminal, type Ended, type Running } from './commands.js';
 
 const PIPELINES = {
@@ -47,11 +46,7 @@ jobs:
 `,
 };
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile(PIPELINES);
 
 const run = (...args: string[]): Promise<Ended> => runOn(project.parts, args);
 const start = (...args: string[]): Running => startOn(project.parts, args);
@@ -86,9 +81,7 @@ describe('logs', () => {
   });
 
   test.each([
-    [['--tail', '2'], 'install 300\ninstalled\n'],
     [['--tail', '250'], `${installs(52, 300)}installed\n`],
-    [['--from', '10', '--to', '12'], installs(10, 12)],
     [
       ['--from', '298', '--numbers'],
       '298: install 298\n299: install 299\n300: install 300\n301: installed\n',

@@ -1,11 +1,10 @@
 /** Narrow terminals, and characters that are two columns wide. */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { beforeAll, expect, test } from '@jest/globals';
 import { statusLine } from '../../cli/terminal/status-line.js';
 import { textTable } from '../../cli/terminal/table.js';
 import { widthOf } from '../../cli/terminal/text-width.js';
 import type { Task } from '../../cli/client/wire.js';
 import { PipelineProject } from '../pipelines/support.js';
-import { PROCESSES_MS } from '../support/limits.js';
 import { run, Terminal, type TerminalOptions } from './commands.js';
 
 const WIDE = '東京の天気予報を集めて比べる';
@@ -24,13 +23,11 @@ jobs:
 `,
 };
 
-let project: PipelineProject;
+const project = PipelineProject.ofFile(PIPELINES);
 let token: string;
 beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
   token = await project.client.start('wide', {});
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+});
 
 /** The lines that a command shows on a terminal. */
 async function linesAt(options: TerminalOptions, ...args: string[]): Promise<string[]> {

@@ -27,19 +27,15 @@ jobs:
 };
 
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-get-'));
-let project: PipelineProject;
+const project = PipelineProject.ofFile(PIPELINES);
 let token: string;
 let visited: string;
 beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
   token = await project.client.start('long', {});
   visited = await project.client.start('survey', {});
   for (const one of [token, visited]) await project.client.until(one, 'completed');
 }, PROCESSES_MS);
-afterAll(async () => {
-  await project?.stop();
-  rmSync(folder, { recursive: true });
-});
+afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs `longhaul ARGS` with something behind it in bash. */
 function bash(args: string, behind: string): Promise<{ stdout: string; stderr: string }> {

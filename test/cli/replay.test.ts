@@ -1,14 +1,5 @@
 /** `longhaul replay`: what fits, where a changed workflow or a changed Longhaul differs, and what can't be replayed. */
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { execFile, spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -24,6 +15,7 @@ import { keptHistories, PROJECT, TAG } from '../histories/kept.js';
 import { eventually, freePort } from '../stack/cli-process.js';
 import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { FIXTURES, TestStack } from '../support/test-stack.js';
+import { Release } from '../versioning/support.js';
 import { documents, run, start, type Ended } from './commands.js';
 
 jest.setTimeout(STACK_MS);
@@ -31,7 +23,6 @@ jest.setTimeout(STACK_MS);
 const folder = mkdtempSync(join(tmpdir(), 'longhaul-replay-'));
 let stack: TestStack;
 let token: string;
-/** History of the operation. */
 let file: string;
 
 beforeAll(async () => {
@@ -236,57 +227,34 @@ describe('a changed workflow', () => {
 });
 
 test('a changed Longhaul is named: a timer in the code of pipelines', () => {
-  const path = 'workflows/pipeline/jobs.js';
-  const before = 'const outcomes = new Map();';
-  const copy = mkdtempSync(join(folder, 'build-'));
-  cpSync('dist', join(copy, 'dist'), { recursive: true });
-  rmSync(join(copy, 'dist/workflow-bundle.js'));
-  cpSync('package.json', join(copy, 'package.json'));
-  symlinkSync(resolve('node_modules'), join(copy, 'node_modules'));
-  const changedPath = join(copy, 'dist', path);
-  const text = readFileSync(changedPath, 'utf8');
-  expect(text).toContain(before);
-  writeFileSync(
-    changedPath,
-    "import { sleep as planted } from '@temporalio/workflow';\n" +
-      text.replace(before, `await planted(1_000);\n    ${before}`),
-  );
+  const release = Release.copyTo(join(folder, 'build'));
+  release.plantTimer('dist/workflows/pipeline/jobs.js', '    const outcomes = new Map();\n');
+  rmSync(join(folder, 'build/dist/workflow-bundle.js'));
   const history = keptHistories().get(`${TAG}/pipeline/completed`)!;
-  const program = join(copy, 'dist/bin/longhaul.js');
   const { stdout, stderr } = spawnSync(
     process.execPath,
-    [program, 'replay', history, '--json', '--home', join(copy, 'home')],
+    [release.main, 'replay', history, '--json', '--home', join(folder, 'build/home')],
     { encoding: 'utf8', env: { ...process.env, NODE_OPTIONS: '', LONGHAUL_PROJECT: PROJECT } },
   );
   expect(stderr).toBe('');
   const [report] = JSON.parse(stdout).histories;
-  expect(report).toMatchObject({ verdict: 'differs', difference: { did: 'StartTimer 1s' } });
+  expect(report).toMatchObject({ verdict: 'differs', difference: { did: 'StartTimer 0.001s' } });
   const [caller] = report.difference.callers;
   expect(caller.function).toBe('runJobs');
-  expect(caller.file.replace(/\.[jt]s$/, '')).toContain(path.replace(/\.js$/, ''));
+  expect(caller.file).toMatch(/workflows\/pipeline\/jobs\.[jt]s$/);
 });
 
 describe('what is no history of this build', () => {
   test('each file that is no history has an error with its place, and one of another project an unknown type', async () => {
     const text = readFileSync(file, 'utf8');
+    const late = JSON.stringify({ events: JSON.parse(text).events.slice(3) });
+    const unknown = text.replace('"EVENT_TYPE_WORKFLOW_TASK_STARTED"', '{}');
     const cases: [name: string, text: string, problem: RegExp][] = [
-      [
-        'cut-off',
-        text.slice(0, 300),
-        /:\d+:\d+: expected a history as JSON, with its events; the file ends too early/,
-      ],
+      ['cut-off', text.slice(0, 300), /:\d+:\d+: expected a history .*; the file ends too early/],
       ['broken', text.replace(':', ';'), /:2:11: expected a history as JSON, with its events; /],
       ['other', '{"tool": 1}', /expected a history as JSON, with its events; got {"tool": 1}/],
-      [
-        'late',
-        JSON.stringify({ events: JSON.parse(text).events.slice(3) }),
-        /expected a history from its first event; got {"eventId":"4"/,
-      ],
-      [
-        'unreadable',
-        text.replace('"EVENT_TYPE_WORKFLOW_TASK_STARTED"', '{}'),
-        /with its events; got event 3: /,
-      ],
+      ['late', late, /expected a history from its first event; got {"eventId":"4"/],
+      ['unreadable', unknown, /with its events; got event 3: /],
     ];
     const paths = cases.map(([name, content]) => {
       const path = join(folder, `${name}.json`);
@@ -312,17 +280,9 @@ describe('what is no history of this build', () => {
   test.each([
     [[], 2, 'expected tokens or files, or --query; got none of them'],
     [['x', '--query', 'y'], 2, 'expected tokens or files, or --query; got both'],
-    [
-      ['nowhere/history.json'],
-      2,
-      'nowhere/history.json: expected a file with a history; there is no such file',
-    ],
+    [['nowhere/history.json'], 2, 'expected a file with a history; there is no such file'],
     [['--query', 'nonsense ='], 2, "--query: expected a query of Temporal's visibility; got "],
-    [
-      ['no-such-token'],
-      4,
-      'no-such-token: Temporal has no such operation, and there is no such file; the token of a caller',
-    ],
+    [['no-such-token'], 4, 'no-such-token: Temporal has no such operation, and there is no such file'],
   ])('longhaul replay %j ends with %d', async (args, code, message) => {
     const ended = await replay(args);
     expect(ended.stderr).toContain(message);

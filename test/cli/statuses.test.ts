@@ -8,7 +8,6 @@ import { newNamespace } from '../support/namespace.js';
 import { documents, run as runOn, type Ended } from './commands.js';
 
 const PIPELINES = {
-  /** Its log lines are shown with the failure. */
   broken: `
 jobs:
   build:
@@ -58,7 +57,6 @@ function listed(token: string, status: string): Promise<Row> {
   });
 }
 
-/** Starts a tool, and waits for its end. */
 async function ended(tool: string): Promise<string> {
   const { stdout } = await run('call', '--detach', tool);
   const token = stdout.trim();

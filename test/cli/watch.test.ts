@@ -24,14 +24,6 @@ describe('at a terminal', () => {
     expect(await terminal.ended).toBe(0);
   });
 
-  test('Ctrl-C detaches, and the work continues', async () => {
-    const terminal = open('call', 'slow_compute', '--seconds', '5');
-    await terminal.at('count primes', KEYS.interrupt);
-    const [, token] = /longhaul watch (\S+)/.exec(await terminal.shows('detached'))!;
-    expect(await terminal.ended).toBe(130);
-    expect((await run(parts, ['result', token!, '--wait'])).code).toBe(0);
-  });
-
   test('a question is asked, and its answer ends the wait', async () => {
     const terminal = open('call', 'confirm_delete', '--filename', 'old.txt');
     await terminal.at('◆  Delete old.txt?', KEYS.enter);
@@ -78,31 +70,29 @@ describe('at a terminal', () => {
   });
 });
 
-describe('a server that goes away', () => {
-  test('is waited for when it was stopped, and the watch ends well', async () => {
-    const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '6', '--detach']);
-    const running = start(parts, ['watch', token.trim()]);
-    await eventually('it runs', () => running.stderr.includes('count primes'));
-    await server.end('SIGTERM');
-    await eventually('it notices', () => running.stderr.includes('the server is gone'));
-    server = parts.server();
-    const { code, stdout, stderr } = await running.ended;
-    expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
-    expect(JSON.parse(stdout)).toHaveProperty('primes');
-    expect(code).toBe(0);
-  });
+test('a server that goes away is waited for when it was stopped, and the watch ends well', async () => {
+  const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '6', '--detach']);
+  const running = start(parts, ['watch', token.trim()]);
+  await eventually('it runs', () => running.stderr.includes('count primes'));
+  await server.end('SIGTERM');
+  await eventually('it notices', () => running.stderr.includes('the server is gone'));
+  server = parts.server();
+  const { code, stdout, stderr } = await running.ended;
+  expect(stderr).toMatch(/the server is gone \(.*\); the work continues; retrying\nthe server is back\n/);
+  expect(JSON.parse(stdout)).toHaveProperty('primes');
+  expect(code).toBe(0);
+});
 
-  test('that was killed leaves only tasks in the lines of --json', async () => {
-    const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '5', '--detach']);
-    const running = start(parts, ['watch', token.trim(), '--json']);
-    await eventually('it runs', () => running.stdout.includes('count primes'));
-    await server.end('SIGKILL');
-    server = parts.server();
-    await parts.ready();
-    const tasks = documents(await running.ended);
-    expect(tasks.every((task) => task['taskId'] === token.trim())).toBe(true);
-    expect(tasks.at(-1)).toMatchObject({ status: 'completed' });
-  });
+test('a server that goes away leaves only tasks in the lines of --json', async () => {
+  const { stdout: token } = await run(parts, ['call', 'slow_compute', '--seconds', '5', '--detach']);
+  const running = start(parts, ['watch', token.trim(), '--json']);
+  await eventually('it runs', () => running.stdout.includes('count primes'));
+  await server.end('SIGKILL');
+  server = parts.server();
+  await parts.ready();
+  const tasks = documents(await running.ended);
+  expect(tasks.every((task) => task['taskId'] === token.trim())).toBe(true);
+  expect(tasks.at(-1)).toMatchObject({ status: 'completed' });
 });
 
 describe('watch of several operations', () => {
@@ -127,14 +117,6 @@ describe('watch of several operations', () => {
     await run(parts, ['cancel', canceled]);
     expect((await run(parts, ['watch', short, long])).code).toBe(0);
     expect((await run(parts, ['watch', canceled, long])).code).toBe(5);
-  });
-
-  test('one that does not exist is reported and does not stop the others', async () => {
-    const token = await compute(2, 'there');
-    const { code, stdout, stderr } = await run(parts, ['watch', 'no-such-token', token]);
-    expect(stderr).toContain('longhaul: no-such-token: Failed to retrieve task: Task not found\n');
-    expect(stdout).toContain('"label": "there"');
-    expect(code).toBe(4);
   });
 
   test('--json prints every state of each on a line with its token, and errors too', async () => {

@@ -142,7 +142,6 @@ export class Deployed {
     );
   }
 
-  /** Kills the worker of a build. */
   async kill(buildId: string): Promise<void> {
     const child = this.#workers.get(buildId)!;
     this.#workers.delete(buildId);
@@ -151,12 +150,10 @@ export class Deployed {
     await ended;
   }
 
-  /** Starts an operation, and gives its token. */
   async operation(): Promise<string> {
     return this.stack.client.start('slow_compute', { seconds: 1 });
   }
 
-  /** Waits until an operation runs on a build. */
   async runsOn(token: string, buildId: string): Promise<void> {
     await eventually(`${token} runs on ${buildId}`, async () => {
       const { raw } = await this.temporal.client.workflow.getHandle(token).describe();
@@ -164,7 +161,6 @@ export class Deployed {
     });
   }
 
-  /** Ends an operation. */
   async finish(token: string): Promise<void> {
     await this.temporal.client.workflow.getHandle(token).signal('finish');
   }
@@ -207,7 +203,6 @@ export class Deployed {
     await this.temporal.run(...words, ...more);
   }
 
-  /** Runs `longhaul deploy`. */
   deploy(...args: string[]): Promise<Ended> {
     return run(this.stack, ['deploy', ...args], { environment: this.environment });
   }

@@ -4,12 +4,24 @@ import { draftOf, type Found } from '../../cli/discover/draft.js';
 import { toolNameFor } from '../../cli/discover/names.js';
 import { definitionsOf, Observed } from '../../cli/discover/observed.js';
 import { chosenRuns, durationsOf, estimateMinutes, timeoutMinutes } from '../../cli/discover/runs.js';
+import { inputsFor, outputFor } from '../../cli/discover/inputs.js';
+import { decodePayload, SeenValues } from '../../cli/discover/seen-values.js';
+import { addExample, emptyShape, schemaOf } from '../../cli/discover/shape.js';
 import type { RunInfo } from '../../engine/list/current-runs.js';
 import type { HistoryEvent } from '../../engine/read/history.js';
 import { parseTool } from '../../external-workflows/parse.js';
 import type { Tool } from '../../operations/tool/index.js';
 import type { ParsedFile } from '../../pipelines/yaml/yaml-file.js';
-import { completed, listed, payloadsOf, rawPayload, signaled, started, updated } from './discover-support.js';
+import {
+  completed,
+  listed,
+  payloadOf,
+  payloadsOf,
+  rawPayload,
+  signaled,
+  started,
+  updated,
+} from './discover-support.js';
 
 const RUNNING = 1;
 const FAILED = 3;
@@ -95,12 +107,6 @@ test('names of others can neither end a comment nor add keys', () => {
   });
 });
 
-test('a type without a readable history is drafted with its task queue alone', () => {
-  const { text, tool } = drafted(foundOf([]));
-  expect(tool.toWorkflowArguments({})).toEqual([{}]);
-  expect(text).toContain('# Queries are unknown');
-});
-
 describe('progress', () => {
   test.each<[string, unknown, object | undefined]>([
     ['a number', 3, { progress: '.' }],
@@ -118,28 +124,22 @@ describe('progress', () => {
     expect(tool.external!.progress).toEqual(fields && { from: 'heartbeats', fields });
     expect(text).toContain('# Heartbeats: ImportRows(');
   });
+});
 
-  test('by the last heartbeat of an attempt that has timed out', () => {
-    const scheduled: HistoryEvent = {
-      eventId: 5 as never,
-      activityTaskScheduledEventAttributes: {
-        activityType: { name: 'ImportRows' },
-        heartbeatTimeout: { seconds: 30 as never },
-      },
-    };
-    const timedOut: HistoryEvent = {
-      activityTaskTimedOutEventAttributes: {
-        scheduledEventId: 5 as never,
-        failure: { timeoutFailureInfo: { lastHeartbeatDetails: payloadsOf({ done: 3 }) } },
-      },
-    };
-    expect(drafted(foundOf([[started(), scheduled, timedOut]])).tool.external!.progress).toEqual({
-      ...{ from: 'heartbeats', fields: { progress: 'done' } },
-    });
-    const { text, tool } = drafted(foundOf([[started(), scheduled]]));
-    expect(tool.external!.progress).toBeUndefined();
-    expect(text).toContain('# Activities with a heartbeat time-out: ImportRows.');
-  });
+test('the last heartbeat of an attempt that has timed out gives progress', () => {
+  const eventId = 5 as never;
+  const seconds = 30 as never;
+  const scheduled = { activityType: { name: 'ImportRows' }, heartbeatTimeout: { seconds } };
+  const lost = { timeoutFailureInfo: { lastHeartbeatDetails: payloadsOf({ done: 3 }) } };
+  const events: HistoryEvent[] = [
+    { eventId, activityTaskScheduledEventAttributes: scheduled },
+    { activityTaskTimedOutEventAttributes: { scheduledEventId: eventId, failure: lost } },
+  ];
+  const { external } = drafted(foundOf([[started(), ...events]])).tool;
+  expect(external!.progress).toEqual({ from: 'heartbeats', fields: { progress: 'done' } });
+  const { text, tool } = drafted(foundOf([[started(), events[0]!]]));
+  expect(tool.external!.progress).toBeUndefined();
+  expect(text).toContain('# Activities with a heartbeat time-out: ImportRows.');
 });
 
 describe('definitions of a worker', () => {
@@ -200,7 +200,6 @@ test.each([
   ['RefundWorkflow', 'refund'],
   ['shop.v2.OrderImportWorkflow', 'shop_v2_order_import'],
   ['operation_list', 'run_operation_list'],
-  ['3DRender', 'run_3_d_render'],
   ['注文', 'run_workflow'],
   ['x'.repeat(80), 'x'.repeat(64)],
 ])('the tool over %s is called %s, and numbered if that is taken', (type, name) => {
@@ -243,4 +242,71 @@ test('completed runs are read first, with one that is open', () => {
   expect(chosen(1)).toEqual(['new']);
   expect(chosen(2)).toEqual(['new', 'open-too']);
   expect(chosen(5)).toEqual(['new', 'old', 'open-too', 'failed', 'open']);
+});
+
+const record = (value: object) => ({ type: 'object', additionalProperties: value });
+const fields = (properties: object, ...required: string[]) => ({ type: 'object', properties, required });
+const INTEGER = { type: 'integer' };
+
+describe('a schema made of examples has no value of them, nor keys that are data', () => {
+  const schemaFrom = (...values: unknown[]) => {
+    const shape = emptyShape();
+    for (const value of values) addExample(shape, value);
+    return schemaOf(shape, true);
+  };
+
+  test.each<[string, unknown[], object]>([
+    ['numbers that are sometimes whole', [1, 2.5], { type: 'number' }],
+    ['a text that may be null', ['a', null], { type: ['string', 'null'] }],
+    ['null alone', [null], {}],
+    ['a list', [[1, 2], []], { type: 'array', items: INTEGER }],
+    ['objects requires what all have', [{ a: 1, n: 1 }, { a: 2 }], fields({ a: INTEGER, n: INTEGER }, 'a')],
+    ['lists merges them', [[{ a: 1 }, { a: 2 }]], { type: 'array', items: fields({ a: INTEGER }, 'a') }],
+    ['keys that are IDs', [{ 'o-1773': [1] }, { 'o-881': [2] }], record({ type: 'array', items: INTEGER })],
+    ['no common key', [{ alice: 1, bob: 2 }, { carol: 3 }], record(INTEGER)],
+    ['addresses', [{ 'a@example.com': 'x' }], record({ type: 'string' })],
+    ['a built-in name', [{ constructor: 1 }], record(INTEGER)],
+  ])('of %s', (_what, values, schema) => expect(schemaFrom(...values)).toEqual(schema));
+
+  test('of a deep value ends', () => {
+    let value: unknown = 'secret';
+    for (let depth = 0; depth < 1_000; depth += 1) value = { inner: value };
+    expect(JSON.stringify(schemaFrom(value)).length).toBeLessThan(1_000);
+  });
+});
+
+const seen = (...lists: unknown[][]) => {
+  const values = new SeenValues();
+  for (const list of lists) values.add(list.map(payloadOf));
+  return values;
+};
+
+test('inputs have other names where tools reserve them; those that some runs lack are optional', () => {
+  const { properties, args } = inputsFor(seen([{ id: 'a', wait: 3, wait_value: 4 }]));
+  expect(Object.keys(properties)).toEqual(['id', 'wait_value', 'wait_value_2']);
+  expect(args).toEqual({ id: 'id', wait: 'wait_value', wait_value: 'wait_value_2' });
+  expect(inputsFor(seen(['a', 1], ['b']))).toMatchObject({ required: ['arg1'], args: ['arg1', 'arg2'] });
+  expect(inputsFor(seen([]))).toEqual({ properties: {}, required: [], args: [] });
+  expect(inputsFor(seen([{ a: 1 }], []))).toMatchObject({ args: ['arg1'], required: [] });
+});
+
+test('an output requires nothing, since clients refuse results that it excludes', () => {
+  const properties = { id: { type: 'string' } };
+  expect(outputFor(seen([{ id: 'a' }], [null]))).toEqual({ type: 'object', properties });
+  expect(outputFor(seen([3]))).toEqual(INTEGER);
+  expect(outputFor(seen([null]))).toBeUndefined();
+  expect(outputFor(seen([{ id: 'a' }], ['text']))).toBe('mixed');
+});
+
+test('encodings other than plain JSON are named, and not decoded', () => {
+  expect(decodePayload(rawPayload('json/plain', '{"a":1}'))).toEqual({ value: { a: 1 } });
+  expect(decodePayload(rawPayload('binary/null', ''))).toEqual({ value: null });
+  expect(decodePayload(rawPayload('binary/encrypted', 'secret'))).toEqual({ encoding: 'binary/encrypted' });
+  expect(decodePayload(rawPayload('json/protobuf', '{"id":"a"}', 'shop.Order'))).toEqual({
+    ...{ value: { id: 'a' }, encoding: 'json/protobuf shop.Order' },
+  });
+  expect(decodePayload(rawPayload('json/plain', 'secret'))).toEqual({
+    encoding: 'json/plain that is no JSON',
+  });
+  expect(decodePayload({})).toEqual({ encoding: 'an unknown encoding' });
 });

@@ -7,45 +7,39 @@ import type { Client } from '@temporalio/client';
 import { eventually } from '../stack/cli-process.js';
 import { documents, run } from '../cli/commands.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { plainClient } from '../support/protocols/plain.js';
-import { untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
-import { stateless } from '../support/protocols/rpc.js';
-import { TestStack } from '../support/test-stack.js';
-import { projectOf, startOddWorker, type OddWorker } from './support.js';
+import { OddStack } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
 const QUEUE = `discover-${randomUUID()}`;
-const PROJECT = projectOf({ 'family.yaml': `workflow: { type: Parent, task-queue: ${QUEUE} }\nargs: []\n` });
-const TOOLS = join(PROJECT, 'tools');
+// Before the stack's own, which ends the connection.
+afterAll(async () => {
+  const open = temporal?.workflow.list({ query: `TaskQueue = '${QUEUE}' AND ExecutionStatus = 'Running'` });
+  for await (const { workflowId } of open ?? []) await handleOf(workflowId).terminate();
+});
+const FAMILY = { 'family.yaml': `workflow: { type: Parent, task-queue: ${QUEUE} }\nargs: []\n` };
+const stack = OddStack.ofFile(QUEUE, FAMILY);
+const { startByHand } = stack;
+const TOOLS = join(stack.project, 'tools');
 const SECRET = 'hunter2';
 /** Runs that are not Longhaul's. */
 const RUNS = 7;
 
-let parts: TestStack;
-let odd: OddWorker;
-let client: ProtocolClient;
 let temporal: Client;
 
 const discover = (...flags: string[]) =>
-  run(parts, ['discover', '--project', PROJECT, '--task-queue', QUEUE, ...flags]);
+  run(stack.parts, ['discover', '--project', stack.project, '--task-queue', QUEUE, ...flags]);
 const handleOf = (workflowId: string) => temporal.workflow.getHandle(workflowId);
-
-async function startedByHand(type: string, args: unknown[], more: object = {}): Promise<string> {
-  const workflowId = `by-hand-${randomUUID()}`;
-  await temporal.workflow.start(type, { workflowId, taskQueue: QUEUE, args, ...more });
-  return workflowId;
-}
 
 /** Starts runs of several types, some of which stay open. */
 async function startRuns(): Promise<void> {
-  const family = await client.start('family', {}, randomUUID());
-  const echo = [await startedByHand('Echo', [SECRET, 3]), await startedByHand('Echo', [SECRET])];
-  const result = await startedByHand('Result', ['text'], { workflowExecutionTimeout: '3 hours' });
-  const asks = [await startedByHand('Asks', [1]), await startedByHand('Asks', [2])];
-  const rows = await startedByHand('Heartbeats', [10_000]);
-  await startedByHand('Ticks', [5]);
-  await untilOver(client, family);
+  const family = await stack.begin('family');
+  const echo = [await startByHand('Echo', [SECRET, 3]), await startByHand('Echo', [SECRET])];
+  const result = await startByHand('Result', ['text'], { workflowExecutionTimeout: '3 hours' });
+  const asks = [await startByHand('Asks', [1]), await startByHand('Asks', [2])];
+  const rows = await startByHand('Heartbeats', [10_000]);
+  await startByHand('Ticks', [5]);
+  await stack.ended(family);
   await Promise.all([...echo, result].map((workflowId) => handleOf(workflowId).result()));
   for (const workflowId of asks) await handleOf(workflowId).executeUpdate('decide', { args: [true, SECRET] });
   await handleOf(asks[0]!).result();
@@ -63,19 +57,9 @@ async function startRuns(): Promise<void> {
 }
 
 beforeAll(async () => {
-  [parts, odd] = await Promise.all([
-    TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: PROJECT }),
-    startOddWorker(QUEUE),
-  ]);
-  client = plainClient(stateless(`${parts.base}/mcp`, {}));
-  temporal = await parts.temporal();
+  temporal = await stack.parts.temporal();
   await startRuns();
 }, PROCESSES_MS);
-afterAll(async () => {
-  const open = temporal?.workflow.list({ query: `TaskQueue = '${QUEUE}' AND ExecutionStatus = 'Running'` });
-  for await (const { workflowId } of open ?? []) await handleOf(workflowId).terminate();
-  await Promise.all([odd?.kill(), parts?.stop()]);
-});
 
 test('without --yes it shows the calls that it would make, and makes none', async () => {
   const { code, stdout, stderr } = await discover('--since', '3d');
@@ -103,16 +87,16 @@ test('each workflow type gets a draft that is valid and has no value; a server r
   expect(textOf('ticks')).toMatch(/progress:\n +query: progress/);
   expect(textOf('asks')).toMatch(/question:\n +query: question/);
 
-  const checked = await run(parts, ['check', TOOLS]);
+  const checked = await run(stack.parts, ['check', TOOLS]);
   expect([checked.code, checked.stdout.match(/: ok, tool/g)]).toEqual([0, Array(6).fill(': ok, tool')]);
 
   // The server reloads the folder.
   const token = await eventually('the server has the drafts', () =>
-    client.start('asks', { arg1: 1 }, randomUUID()).catch(() => undefined),
+    stack.begin('asks', { arg1: 1 }).catch(() => undefined),
   );
-  const { questions } = await untilReading(client, 'it asks', token, (value) => value.questions.length > 0);
-  await client.answer(token, questions[0]!.key, { approved: true, arg2: 'as drafted' });
-  const { result } = await untilOver(client, token);
+  const { questions } = await stack.until('it asks', token, ({ questions }) => questions.length > 0);
+  await stack.client.answer(token, questions[0]!.key, { approved: true, arg2: 'as drafted' });
+  const { result } = await stack.ended(token);
   expect(result).toEqual({ answers: ['yes (as drafted)'] });
 });
 

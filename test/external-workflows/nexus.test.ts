@@ -1,14 +1,10 @@
 /** Tools over Nexus operations, through every protocol. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { beforeAll, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { plainClient } from '../support/protocols/plain.js';
-import { protocolClients, untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
-import { stateless } from '../support/protocols/rpc.js';
 import { connectAsOperator } from '../support/run-temporal.js';
-import { TestStack } from '../support/test-stack.js';
-import { projectOf, startOddWorker, type OddWorker } from './support.js';
+import { OddStack } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -28,33 +24,19 @@ const TOOLS = {
   'lost.yaml': 'nexus: { endpoint: nowhere, service: lost }',
 };
 
-let parts: TestStack;
-let odd: OddWorker;
-let clients: ProtocolClient[];
-let client: ProtocolClient;
-
 beforeAll(async () => {
   const connection = await connectAsOperator();
   await connection.operatorService.createNexusEndpoint({
     spec: { name: ENDPOINT, target: { worker: { namespace: 'default', taskQueue: QUEUE } } },
   });
   await connection.close();
-  [parts, odd] = await Promise.all([
-    TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
-    startOddWorker(QUEUE),
-  ]);
-  clients = protocolClients(parts.base);
-  client = plainClient(stateless(`${parts.base}/mcp`, {}));
 }, PROCESSES_MS);
-afterAll(async () => {
-  await Promise.all((clients ?? []).map(async (one) => one.close?.()));
-  await Promise.all([odd?.kill(), parts?.stop()]);
-});
-
-const ended = (token: string, one = client) => untilOver(one, token);
+// The server looks for it as it starts.
+const stack = OddStack.ofFile(QUEUE, TOOLS);
+const { ended, until, begin: start } = stack;
 /** Answers the review of a name, if its workflow runs. */
 const replied = async (name: string) => {
-  const handle = (await parts.temporal()).workflow.getHandle(`review-${name}`);
+  const handle = (await stack.parts.temporal()).workflow.getHandle(`review-${name}`);
   return handle.signal('reply', { id: name, verdict: 'good' }).then(
     () => true,
     () => false,
@@ -63,9 +45,9 @@ const replied = async (name: string) => {
 const name = () => `n${randomUUID().slice(0, 8)}`;
 
 test('every protocol calls an operation, waits for one that is a workflow, and cancels it', async () => {
-  const { workflow } = await parts.temporal();
+  const { workflow } = await stack.parts.temporal();
   await Promise.all(
-    clients.map(async (one) => {
+    stack.clients.map(async (one) => {
       const greeted = await one.start('greet', { who: one.name }, randomUUID());
       expect((await ended(greeted, one)).result).toEqual({ result: `Hello, ${one.name}!` });
 
@@ -95,11 +77,11 @@ test('every protocol calls an operation, waits for one that is a workflow, and c
 
 test('a refusal and a time-out end as they should; an operation or endpoint that does not exist is named', async () => {
   const [late, unknown, nowhere] = await Promise.all([
-    client.start('short', { names: [name()] }, randomUUID()),
-    client.start('unknown', {}, randomUUID()),
-    client.start('nowhere', {}, randomUUID()),
+    start('short', { names: [name()] }),
+    start('unknown', {}),
+    start('nowhere', {}),
   ]);
-  const refused = await client.start('refuse', { why: 'closed today' }, randomUUID());
+  const refused = await start('refuse', { why: 'closed today' });
   const { states, raw } = await ended(refused);
   expect(states).toEqual(['failed']);
   expect(JSON.stringify(raw)).toContain('closed today');
@@ -108,16 +90,16 @@ test('a refusal and a time-out end as they should; an operation or endpoint that
     ['unknown', unknown],
     ['nowhere', nowhere],
   ] as const) {
-    const named = await untilReading(client, 'it is named', token, (reading) =>
+    const named = await until('it is named', token, (reading) =>
       JSON.stringify(reading.raw).replace(`"tool":"${tool}"`, '').includes(tool),
     );
     expect(JSON.stringify(named.raw)).toMatch(/endpoint|operation/);
-    await client.cancel(token);
+    await stack.client.cancel(token);
   }
 });
 
 test('a service that lists its tools is served as it is', async () => {
-  const { result } = await parts.client.request('tools/list');
+  const { result } = await stack.parts.client.request('tools/list');
   const { tools, _meta: meta } = result as Record<string, any>;
   const listed = tools.map((tool: { name: string }) => tool.name);
   expect(listed).toEqual(expect.arrayContaining(['desk_greet', 'desk_review']));
@@ -129,12 +111,12 @@ test('a service that lists its tools is served as it is', async () => {
   // One of its tools, and a service that isn't there: named, with their file and reason.
   expect(JSON.stringify(meta)).toMatch(/service\.yaml: the Nexus service \\"desk\\".*wait/);
   expect(JSON.stringify(meta)).toContain('lost.yaml: the Nexus service');
-  await expect(parts.client.start('lost_find', {})).rejects.toThrow('its tools are not known yet');
+  await expect(stack.parts.client.start('lost_find', {})).rejects.toThrow('its tools are not known yet');
 
-  const greeted = await client.start('desk_greet', { name: 'Ada' }, randomUUID());
+  const greeted = await start('desk_greet', { name: 'Ada' });
   expect((await ended(greeted)).result).toEqual({ result: 'Hello, Ada!' });
   const names = [name()];
-  const token = await client.start('desk_review', { names }, randomUUID());
+  const token = await start('desk_review', { names });
   await eventually('the workflow runs', () => replied(names[0]!));
   expect((await ended(token)).result).toEqual({ [names[0]!]: 'good' });
 });

@@ -1,5 +1,5 @@
 /** Faults between a tool and its workflow: queries, racing answers, resets, time-outs and queues without a worker. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { defaultPayloadConverter } from '@temporalio/common';
 import { answerHeader, identified } from '../../engine/answer/claims.js';
 import { answerExternal } from '../../engine/external/answer.js';
@@ -12,23 +12,13 @@ import { Signer } from '../../platform/temporal/signer.js';
 import { openStorage } from '../../platform/storage/index.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { Refused } from '../support/protocols/index.js';
-import { OddStack, QUEUE, TOOLS } from './odd-support.js';
-import { startOddWorker } from './support.js';
+import { QUEUE, TOOLS } from './odd-support.js';
+import { OddStack, startOddWorker } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-let stack: OddStack;
-beforeAll(async () => {
-  stack = await OddStack.start();
-}, PROCESSES_MS);
-afterAll(() => stack?.stop());
-
-const start: OddStack['begin'] = (...args) => stack.begin(...args);
-const until: OddStack['until'] = (...args) => stack.until(...args);
-const ended: OddStack['ended'] = (...args) => stack.ended(...args);
-const shown = (token: string) => stack.shown(token);
-const handleOf = (token: string) => stack.handleOf(token);
-const tick = (token: string) => stack.tick(token);
+const stack = OddStack.ofFile(QUEUE, TOOLS);
+const { begin: start, until, ended, shown, handleOf, tick } = stack;
 
 describe('progress', () => {
   test('a query that the workflow lacks or that throws is named, and the work goes its way', async () => {
@@ -120,7 +110,6 @@ describe('questions', () => {
       .filter((index) => index !== false);
     expect(result).toEqual({ answers: [`yes (${['one', 'two', 'three'][accepted as number]})`] });
   });
-
   test('an answer to a run that closes meanwhile is refused as one to a closed operation, unless it was taken', async () => {
     const token = await start('asks', { times: 1 });
     const { questions } = await until('it asks', token, (reading) => reading.questions[0]);

@@ -1,11 +1,5 @@
-/** A server over the odd worker's workflows (odd/workflows.ts), and what the tests of both files do with it. */
+/** Tools over the odd worker's workflows (odd/workflows.ts), each odd in a way. */
 import { randomUUID } from 'node:crypto';
-import type { WorkflowHandle } from '@temporalio/client';
-import { plainClient } from '../support/protocols/plain.js';
-import { protocolClients, untilOver, untilReading, type ProtocolClient } from '../support/protocols/index.js';
-import { stateless } from '../support/protocols/rpc.js';
-import { TestStack } from '../support/test-stack.js';
-import { projectOf, startOddWorker, type OddWorker } from './support.js';
 
 /** The task queue of this file's odd worker. */
 export const QUEUE = `odd-${randomUUID()}`;
@@ -73,38 +67,3 @@ args: [goal]
 `,
   'short.yaml': `${workflow('Ticks')}\n${TICKS_INPUT}\nargs: [goal]\ntimeout-minutes: 0.05\n`,
 };
-
-export class OddStack {
-  private constructor(
-    readonly parts: TestStack,
-    readonly odd: OddWorker,
-    /** A client of each protocol. */
-    readonly clients: ProtocolClient[],
-    /** The plain contract's. */
-    readonly client: ProtocolClient,
-  ) {}
-
-  static async start(): Promise<OddStack> {
-    const [parts, odd] = await Promise.all([
-      TestStack.serverOnSharedWorker({ LONGHAUL_PROJECT: projectOf(TOOLS) }),
-      startOddWorker(QUEUE),
-    ]);
-    const client = plainClient(stateless(`${parts.base}/mcp`, {}));
-    return new OddStack(parts, odd, protocolClients(parts.base), client);
-  }
-
-  readonly begin = (tool: string, args: object = {}) => this.client.start(tool, args, randomUUID());
-  readonly until = (what: string, token: string, holds: (reading: any) => unknown, on = this.client) =>
-    untilReading(on, what, token, holds);
-  readonly ended = (token: string, on = this.client) => untilOver(on, token);
-  /** The plain contract's whole answer, as text: it has the status message. */
-  readonly shown = async (token: string) => JSON.stringify((await this.client.read(token))?.raw);
-  readonly handleOf = async (token: string): Promise<WorkflowHandle> =>
-    (await this.parts.temporal()).workflow.getHandle(token);
-  readonly tick = async (token: string) => (await this.handleOf(token)).signal('tick');
-
-  async stop(): Promise<void> {
-    await Promise.all(this.clients.map(async (one) => one.close?.()));
-    await Promise.all([this.odd.kill(), this.parts.stop()]);
-  }
-}

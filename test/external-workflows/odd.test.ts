@@ -1,26 +1,17 @@
 /** Tools over workflows of a worker without Longhaul, which has no idea of operations. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
 import { protocolClients } from '../support/protocols/index.js';
 import { JobsClient } from '../support/jobs.js';
 import { TestStack } from '../support/test-stack.js';
-import { declaring, OddStack, QUEUE } from './odd-support.js';
-import { projectOf } from './support.js';
+import { declaring, QUEUE, TOOLS } from './odd-support.js';
+import { OddStack, projectOf } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
-let stack: OddStack;
-beforeAll(async () => {
-  stack = await OddStack.start();
-}, PROCESSES_MS);
-afterAll(() => stack?.stop());
-
-const start: OddStack['begin'] = (...args) => stack.begin(...args);
-const until: OddStack['until'] = (...args) => stack.until(...args);
-const ended: OddStack['ended'] = (...args) => stack.ended(...args);
-const shown = (token: string) => stack.shown(token);
-const tick = (token: string) => stack.tick(token);
+const stack = OddStack.ofFile(QUEUE, TOOLS);
+const { begin: start, until, ended, shown, tick } = stack;
 
 describe('values', () => {
   test('arguments reach the workflow in the order of the file; objects are made of inputs', async () => {
@@ -172,29 +163,25 @@ describe('cancel', () => {
   });
 });
 
-describe('workflow IDs of the author', () => {
-  test('the ID is used, the token is sealed, and an ID in use is refused; later it is free again', async () => {
-    const key = randomUUID();
-    const token = await stack.client.start('named', { goal: 7 }, key);
-    expect(token).toMatch(/^run\./);
-    expect(await stack.client.start('named', { goal: 7 }, key)).toBe(token);
-    const workflowId = `order-${QUEUE}-7`;
-    await expect(start('named', { goal: 7 })).rejects.toThrow(
-      `a workflow with the ID "${workflowId}" is open`,
-    );
-    // Its own workflow ID is no token.
-    expect(await stack.client.read(workflowId)).toBeUndefined();
-    const { workflow } = await stack.parts.temporal();
-    for (let count = 0; count < 7; count += 1) await workflow.getHandle(workflowId).signal('tick');
-    expect((await ended(token)).result).toEqual({ ticks: 7 });
-    for (const one of stack.clients)
-      expect([one.name, (await ended(token, one)).result]).toEqual([one.name, { ticks: 7 }]);
-    expect(await stack.client.start('named', { goal: 7 }, key)).toBe(token);
-    const again = await start('named', { goal: 7 });
-    expect(again).not.toBe(token);
-    // The same ID, but not the same operation.
-    expect(await stack.client.read(token)).toBeUndefined();
-    await stack.client.cancel(again);
-    expect((await ended(again)).states).toEqual(['canceled']);
-  });
+test('workflow IDs of the author: the ID is used, the token is sealed, and an ID in use is refused; later it is free again', async () => {
+  const key = randomUUID();
+  const token = await stack.client.start('named', { goal: 7 }, key);
+  expect(token).toMatch(/^run\./);
+  expect(await stack.client.start('named', { goal: 7 }, key)).toBe(token);
+  const workflowId = `order-${QUEUE}-7`;
+  await expect(start('named', { goal: 7 })).rejects.toThrow(`a workflow with the ID "${workflowId}" is open`);
+  // Its own workflow ID is no token.
+  expect(await stack.client.read(workflowId)).toBeUndefined();
+  const { workflow } = await stack.parts.temporal();
+  for (let count = 0; count < 7; count += 1) await workflow.getHandle(workflowId).signal('tick');
+  expect((await ended(token)).result).toEqual({ ticks: 7 });
+  for (const one of stack.clients)
+    expect([one.name, (await ended(token, one)).result]).toEqual([one.name, { ticks: 7 }]);
+  expect(await stack.client.start('named', { goal: 7 }, key)).toBe(token);
+  const again = await start('named', { goal: 7 });
+  expect(again).not.toBe(token);
+  // The same ID, but not the same operation.
+  expect(await stack.client.read(token)).toBeUndefined();
+  await stack.client.cancel(again);
+  expect((await ended(again)).states).toEqual(['canceled']);
 });

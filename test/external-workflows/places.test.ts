@@ -146,30 +146,24 @@ describe('a payload codec', () => {
 
   test('of a codec server does the same', async () => {
     const authorizations = new Set<string | undefined>();
+    const mapped = (metadata: object = {}, map: (value: any) => unknown) =>
+      Object.fromEntries(Object.entries(metadata).map(([name, value]) => [name, map(value)]));
+    const bytes = (value: string) => Buffer.from(value, 'base64');
+    const base64 = (value: Uint8Array) => Buffer.from(value).toString('base64');
     const serve = async (request: IncomingMessage, response: ServerResponse) => {
       authorizations.add(request.headers.authorization);
-      const body = JSON.parse(await text(request)) as { payloads: any[] };
-      const payloads = body.payloads.map(({ metadata, data }) => ({
-        metadata: Object.fromEntries(
-          Object.entries<string>(metadata).map(([name, value]) => [name, Buffer.from(value, 'base64')]),
-        ),
-        data: Buffer.from(data, 'base64'),
-      }));
-      const changed =
-        request.url === '/v1/encode' ? await codec.encode(payloads) : await codec.decode(payloads);
-      response.end(
-        JSON.stringify({
-          payloads: changed.map(({ metadata, data }) => ({
-            metadata: Object.fromEntries(
-              Object.entries(metadata ?? {}).map(([name, value]) => [
-                name,
-                Buffer.from(value).toString('base64'),
-              ]),
-            ),
-            data: Buffer.from(data ?? []).toString('base64'),
-          })),
-        }),
+      const { payloads } = JSON.parse(await text(request)) as { payloads: any[] };
+      const verb = request.url === '/v1/encode' ? 'encode' : 'decode';
+      const changed = await codec[verb](
+        payloads.map(({ metadata, data }) => ({
+          metadata: mapped(metadata, bytes) as any,
+          data: bytes(data),
+        })),
       );
+      const answer = changed.map(({ metadata, data }) => ({
+        ...{ metadata: mapped(metadata ?? {}, base64), data: base64(data ?? Buffer.of()) },
+      }));
+      response.end(JSON.stringify({ payloads: answer }));
     };
     server = createServer((...exchange) => void serve(...exchange)).listen(0, '127.0.0.1');
     await once(server, 'listening');

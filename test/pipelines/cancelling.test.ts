@@ -1,19 +1,18 @@
 /** A step that ignores SIGTERM: on each protocol it is being cancelled until the step has ended, or is killed after the grace time. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { writeFileSync } from 'node:fs';
+import { beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { join } from 'node:path';
 import { run } from '../cli/commands.js';
 import { LegacyClient } from '../revision-2025-11-25/wire.js';
 import { eventually } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import type { WireClient } from '../support/mcp.js';
-import { PipelineProject, textOf } from './support.js';
+import { LEDGER, PipelineProject, textOf } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
 const PIPELINES = {
   stubborn: `
-inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+${LEDGER}
 jobs:
   work:
     steps:
@@ -21,33 +20,24 @@ jobs:
         run: |
           trap '' TERM
           echo started >> "$INPUT_LEDGER"
-          until [ -e "$INPUT_LEDGER.released" ]; do sleep 0.1; done
+          until [ -e "$INPUT_LEDGER.go" ]; do sleep 0.1; done
 `,
 };
 const STILL_RUNNING = 'being cancelled; still running: work / hold on';
 
-let project: PipelineProject;
+// Its own worker, which a test stops.
+const project = PipelineProject.ofFile(PIPELINES, 'own');
 let plain: WireClient;
-beforeAll(async () => {
-  // Its own worker, which a test stops.
-  project = await PipelineProject.start(PIPELINES);
-  plain = project.client.with({});
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+beforeAll(() => void (plain = project.client.with({})));
 
-/** An operation whose step runs. */
 async function stubborn(name: string): Promise<string> {
   const token = await project.startOn('stubborn', name);
-  await running(name);
+  await project.reaches(name, 'started');
   return token;
 }
 
-async function running(name: string): Promise<void> {
-  await eventually('the step runs', () => project.lines(name).includes('started'));
-}
-
 /** Lets the step end, and those of operations that resume this one. */
-const release = (name: string) => writeFileSync(join(project.ledgers, `${name}.released`), '');
+const release = (name: string) => project.letGo(name);
 const tool = async (name: string, args: object) =>
   (await plain.request('tools/call', { name, arguments: args })).result;
 
@@ -56,10 +46,9 @@ async function expectOpen(token: string): Promise<void> {
   expect(await project.client.get(token)).toMatchObject({ status: 'working', statusMessage: STILL_RUNNING });
 }
 
-/** The operation has ended, by itself and not just now in the answers to one protocol. */
-async function expectEnded(token: string): Promise<void> {
+/** The operation has ended, not only in the answers to one protocol. */
+const expectEnded = async (token: string) =>
   expect((await project.client.get(token)).status).toBe('cancelled');
-}
 
 test('tasks 2026-07-28: working and being cancelled until the step has ended', async () => {
   const token = await stubborn('current');
@@ -152,7 +141,7 @@ test('HTTP jobs: running with cancel_requested, until the end', async () => {
 test('tasks 2025-11-25: cancelled at once, with what still runs; tasks/result waits for the end', async () => {
   const client = await LegacyClient.open(`${project.parts.base}/mcp`);
   const { taskId } = await client.task('stubborn', { ledger: join(project.ledgers, 'older') });
-  await running('older');
+  await project.reaches('older', 'started');
   const blocked = client.request('tasks/result', { taskId });
   const { result: cancelled } = await client.request('tasks/cancel', { taskId });
   expect(cancelled).toMatchObject({ status: 'cancelled', statusMessage: STILL_RUNNING });

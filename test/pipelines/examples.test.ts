@@ -11,7 +11,6 @@ jest.setTimeout(INSTALL_MS);
 
 const LIMIT_MS = 300_000;
 const SIGNING_KEY = 'correct horse battery staple';
-/** A package without dependencies. */
 const SMALL = { package: 'is-number', version: '7.0.0' };
 /** Advisory on minimist 1.2.5: CVE-2021-44906. */
 const POLLUTION = {
@@ -138,58 +137,54 @@ describe('audit_npm_package', () => {
 
 const TESTED = { package: 'find-my-way', version: '9.9.0' };
 
-describe('test_npm_package', () => {
-  test('has a log that is read while the tests run, and counts them', async () => {
-    const token = await client.start('test_npm_package', TESTED);
-    const halfWay = await eventually(
-      'some tests have run',
-      async () => {
-        const log = home.run(['logs', token, 'test/test']);
-        const isThere = (await log.ended) === 0 && /✔ .+ms\)/.test(log.stdout());
-        return isThere ? log.stdout() : undefined;
-      },
-      LIMIT_MS,
-    );
-    expect((await client.get(token)).status).toBe('working');
-    expect(halfWay).not.toContain('ℹ pass');
+test('test_npm_package has a log that is read while the tests run, and counts them', async () => {
+  const token = await client.start('test_npm_package', TESTED);
+  const halfWay = await eventually(
+    'some tests have run',
+    async () => {
+      const log = home.run(['logs', token, 'test/test']);
+      const isThere = (await log.ended) === 0 && /✔ .+ms\)/.test(log.stdout());
+      return isThere ? log.stdout() : undefined;
+    },
+    LIMIT_MS,
+  );
+  expect((await client.get(token)).status).toBe('working');
+  expect(halfWay).not.toContain('ℹ pass');
 
-    const tests: { passed: number } = await resultOf(token);
-    expect(tests).toMatchObject({ version: TESTED.version, node: process.version, failed: 0 });
-    const junit = (await readArtifact(token, 'test/tests.junit.xml')).toString();
-    expect(junit.match(/<testcase /g)).toHaveLength(tests.passed);
-    const log = await cli('logs', token, 'test/test');
-    expect(log.startsWith(halfWay.trimEnd())).toBe(true);
-    expect(log).toContain(`ℹ pass ${tests.passed}`);
-  });
-
-  test('a package without such tests fails, and the failure says so', async () => {
-    const small = ['--package', SMALL.package, '--version', SMALL.version];
-    const run = home.run(['call', 'test_npm_package', ...small]);
-    expect(await run.ended).toBe(1);
-    expect(run.stdout() + run.stderr()).toContain('the package has no such tests');
-  });
+  const tests: { passed: number } = await resultOf(token);
+  expect(tests).toMatchObject({ version: TESTED.version, node: process.version, failed: 0 });
+  const junit = (await readArtifact(token, 'test/tests.junit.xml')).toString();
+  expect(junit.match(/<testcase /g)).toHaveLength(tests.passed);
+  const log = await cli('logs', token, 'test/test');
+  expect(log.startsWith(halfWay.trimEnd())).toBe(true);
+  expect(log).toContain(`ℹ pass ${tests.passed}`);
 });
 
-describe('sign_packages', () => {
-  test('has a job for each package, and signs once somebody has agreed', async () => {
-    const packages = ['is-number@7.0.0', 'is-odd@3.0.1', 'left-pad@1.3.0'];
-    const token = await client.start('sign_packages', { packages });
-    await client.until(token, 'input_required', LIMIT_MS);
-    await cli('answer', token, '--field', 'approve=true');
-    const signed = await resultOf(token);
+test('test_npm_package fails for a package without such tests, and the failure says so', async () => {
+  const small = ['--package', SMALL.package, '--version', SMALL.version];
+  const run = home.run(['call', 'test_npm_package', ...small]);
+  expect(await run.ended).toBe(1);
+  expect(run.stdout() + run.stderr()).toContain('the package has no such tests');
+});
 
-    const originals = await Promise.all(
-      packages.map((one) => published(...(one.split('@') as [string, string]))),
-    );
-    const list = await readArtifact(token, 'sign/SHA256SUMS');
-    expect(list.toString()).toBe(
-      originals.map(({ file }, at) => `${sha256(file)}  ./${packages[at]!.replace('@', '-')}.tgz\n`).join(''),
-    );
-    expect(signed).toEqual({
-      integrity: originals.map(({ integrity }) => integrity),
-      bytes: originals.reduce((sum, { file }) => sum + file.length, 0),
-      signature: createHmac('sha256', SIGNING_KEY).update(list).digest('hex'),
-    });
+test('sign_packages has a job for each package, and signs once somebody has agreed', async () => {
+  const packages = ['is-number@7.0.0', 'is-odd@3.0.1', 'left-pad@1.3.0'];
+  const token = await client.start('sign_packages', { packages });
+  await client.until(token, 'input_required', LIMIT_MS);
+  await cli('answer', token, '--field', 'approve=true');
+  const signed = await resultOf(token);
+
+  const originals = await Promise.all(
+    packages.map((one) => published(...(one.split('@') as [string, string]))),
+  );
+  const list = await readArtifact(token, 'sign/SHA256SUMS');
+  expect(list.toString()).toBe(
+    originals.map(({ file }, at) => `${sha256(file)}  ./${packages[at]!.replace('@', '-')}.tgz\n`).join(''),
+  );
+  expect(signed).toEqual({
+    integrity: originals.map(({ integrity }) => integrity),
+    bytes: originals.reduce((sum, { file }) => sum + file.length, 0),
+    signature: createHmac('sha256', SIGNING_KEY).update(list).digest('hex'),
   });
 });
 

@@ -1,13 +1,12 @@
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { eventually } from '../stack/cli-process.js';
+import { expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
-import { PipelineProject, textOf } from './support.js';
+import { LEDGER, PipelineProject, textOf } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 const waits = (word: string) => `
-inputs: { properties: { ledger: { type: string } }, required: [ledger] }
+${LEDGER}
 outputs: { word: only.word }
 jobs:
   only:
@@ -17,15 +16,11 @@ jobs:
       - run: 'echo "word=${word}" >> "$LONGHAUL_OUTPUT"'
 `;
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared({
-    waits: waits('first'),
-    broken: 'jobs:\n  a:\n    steps:\n      - rnu: echo hello\n',
-    twin_of_greet: 'name: greet\njobs: { a: { steps: [{ run: echo }] } }',
-  });
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile({
+  waits: waits('first'),
+  broken: 'jobs:\n  a:\n    steps:\n      - rnu: echo hello\n',
+  twin_of_greet: 'name: greet\njobs: { a: { steps: [{ run: echo }] } }',
+});
 
 const names = async (): Promise<string[]> =>
   (await project.client.request('tools/list')).result.tools.map(({ name }: any) => name);
@@ -43,14 +38,13 @@ test('a file with a mistake takes away its own tool only, and a call says where 
 
 test('a name that is taken by another tool is refused', async () => {
   expect((await names()).filter((name) => name === 'greet')).toHaveLength(1);
-  const { result } = await project.client.request('tools/call', { name: 'greet', arguments: { name: 'x' } });
-  expect(textOf(result)).toBe('Hello, x!');
+  expect(textOf(await project.call('greet', { name: 'x' }))).toBe('Hello, x!');
 });
 
 test('an edit, a new name and a deletion reach new operations only', async () => {
   const start = async (ledger: string) => {
     const token = await project.startOn('waits', ledger);
-    await eventually('it runs', () => project.lines(ledger).includes('started'));
+    await project.reaches(ledger, 'started');
     return token;
   };
   const first = await start('first');

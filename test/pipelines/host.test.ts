@@ -23,15 +23,13 @@ beforeAll(async () => {
 });
 afterAll(() => client.connection.close());
 
-describe('a host', () => {
-  test('keeps its ID, which is short enough for a task queue', () => {
-    const home = mkdtempSync(join(tmpdir(), 'longhaul-host-'));
-    const id = hostId(join(home, 'new'));
-    expect(id).toMatch(/^[A-Za-z0-9-]{0,24}-[0-9a-f]{10}$/);
-    expect(hostId(join(home, 'new'))).toBe(id);
-    expect(hostId(home)).not.toBe(id);
-    rmSync(home, { recursive: true });
-  });
+test('a host keeps its ID, which is short enough for a task queue', () => {
+  const home = mkdtempSync(join(tmpdir(), 'longhaul-host-'));
+  const id = hostId(join(home, 'new'));
+  expect(id).toMatch(/^[A-Za-z0-9-]{0,24}-[0-9a-f]{10}$/);
+  expect(hostId(join(home, 'new'))).toBe(id);
+  expect(hostId(home)).not.toBe(id);
+  rmSync(home, { recursive: true });
 });
 
 describe('workspaces', () => {

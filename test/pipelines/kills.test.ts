@@ -7,7 +7,7 @@ import { eventually, isRunning, kill, TestHome, type CommandRun } from '../stack
 import { OUTAGE_MS, PROCESSES_MS, STACK_MS } from '../support/limits.js';
 import { WireClient } from '../support/mcp.js';
 import { stepLogText } from '../support/stored-log.js';
-import { linesOf, processesOn, textOf, writePipelines } from './support.js';
+import { LEDGER, linesOf, processesOn, textOf, writePipelines } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
 
@@ -26,10 +26,9 @@ const steps = (extra: string) => `
           echo done 2 >> "$INPUT_LEDGER"
       - { name: three, run: 'echo start 3 >> "$INPUT_LEDGER"; echo done 3 >> "$INPUT_LEDGER"' }
 `;
-const INPUTS = 'inputs: { properties: { ledger: { type: string } }, required: [ledger] }';
 const PIPELINES = {
-  careful: `${INPUTS}\njobs:\n  work:\n    steps:${steps('idempotent: false')}`,
-  repeatable: `${INPUTS}\njobs:\n  work:\n    steps:${steps('idempotent: true')}`,
+  careful: `${LEDGER}\njobs:\n  work:\n    steps:${steps('idempotent: false')}`,
+  repeatable: `${LEDGER}\njobs:\n  work:\n    steps:${steps('idempotent: true')}`,
 };
 
 let home: TestHome;
@@ -60,7 +59,6 @@ async function startAndReachSecond(tool: string, name: string): Promise<string> 
   return taskId;
 }
 
-/** Lets the second step end. */
 function letGo(name: string): void {
   writeFileSync(`${ledgerPath(name)}.go`, '');
 }
@@ -86,29 +84,16 @@ async function answerDoubt(taskId: string, decision: string): Promise<any> {
 }
 
 describe('kill -9 while a step runs', () => {
-  test('of the MCP server: the step does not notice', async () => {
-    const taskId = await startAndReachSecond('careful', 'server');
-    kill(home.parts().server);
-    letGo('server');
-    await client.until(taskId, 'completed', PROCESSES_MS);
-    expect(ledgerOf('server')).toEqual(ONCE);
-  });
-
-  test('of Temporal: the step does not notice', async () => {
-    const taskId = await startAndReachSecond('careful', 'temporal');
-    kill(home.parts().temporal);
-    letGo('temporal');
-    await client.until(taskId, 'completed', STACK_MS);
-    expect(ledgerOf('temporal')).toEqual(ONCE);
-  });
-
-  test('of the worker: the step does not notice, and the next worker takes it over', async () => {
-    const taskId = await startAndReachSecond('careful', 'worker');
-    kill(home.parts().worker);
-    letGo('worker');
-    await client.until(taskId, 'completed', STACK_MS);
-    expect(ledgerOf('worker')).toEqual(ONCE);
-  });
+  test.each(['server', 'temporal', 'worker'] as const)(
+    'of the %s: the step does not notice',
+    async (part) => {
+      const taskId = await startAndReachSecond('careful', part);
+      kill(home.parts()[part]);
+      letGo(part);
+      await client.until(taskId, 'completed', STACK_MS);
+      expect(ledgerOf(part)).toEqual(ONCE);
+    },
+  );
 
   test('of the launcher: an idempotent step runs again, and no other', async () => {
     const taskId = await startAndReachSecond('repeatable', 'repeatable');

@@ -3,7 +3,6 @@ import { describe, expect, test } from '@jest/globals';
 import { parsePipeline } from '../../pipelines/parse.js';
 import { problemsOf } from './language-support.js';
 
-/** A thousand jobs, two steps each. */
 function manyJobs(count: number, needs: (index: number) => string): string {
   const jobs = Array.from(
     { length: count },

@@ -1,7 +1,7 @@
 /** Values of outputs, and what a file shows of those that can't fit. */
 import { expect, test } from '@jest/globals';
 import { readOutput } from '../../pipelines/output-value.js';
-import { only, problemsOf } from './language-support.js';
+import { casesOf, only, problemsOf } from './language-support.js';
 
 /** An output of a job that runs for each item, or once. */
 const each = (output: string) =>
@@ -10,33 +10,19 @@ const once = (output: string, steps = ['run: ./count']) =>
   `outputs:\n  total: ${output}\njobs:\n  count:\n    outputs: [n]\n    steps:\n${steps.map((step) => `      - ${step.replaceAll('\n', '\n        ')}\n`).join('')}`;
 const writes = (line: string) => `run: |\n  make\n  ${line}`;
 
-test.each([
-  [
-    'the type of the whole list',
-    each('{ value: count.n, type: ▸array, items: { type: integer } }'),
-    'outputs.sizes.type: expected the type of one item\'s value, such as `integer`; got "array"; the job "count" runs for each item, and the output is the list of their values; if each value is itself a list, write `type: [array]`',
-  ],
-  [
-    'bounds of a number without its type',
-    once('{ value: count.n, ▸minimum: 1 }'),
-    'outputs.total.minimum: has no effect on text, the default type of an output; add `type: number`',
-  ],
-  [
-    'choices of another type',
-    once('{ value: count.n, enum: [▸1] }'),
-    "outputs.total.enum[0]: expected string; got 1; the schema's type excludes it",
-  ],
-  [
-    'bounds that exclude each other',
-    once('{ value: count.n, type: integer, minimum: ▸5, maximum: 4 }'),
-    'outputs.total.minimum: expected at most `maximum`, 4; got 5: no value satisfies both',
-  ],
-  [
-    'a text for a number',
-    once('{ value: count.n, type: number }', [writes('▸echo "n=three" >> "$LONGHAUL_OUTPUT"')]),
-    'jobs.count.steps[0].run: writes n, which is output "total", declared as number: expected number, written as JSON; got "three"',
-  ],
-])('%s', (_, text, message) => only(text, message));
+const REFUSED = `
+${each('{ value: count.n, type: ▸array, items: { type: integer } }')}
+=> outputs.sizes.type: expected the type of one item's value, such as \`integer\`; got "array"; the job "count" runs for each item, and the output is the list of their values; if each value is itself a list, write \`type: [array]\`
+${once('{ value: count.n, ▸minimum: 1 }')}
+=> outputs.total.minimum: has no effect on text, the default type of an output; add \`type: number\`
+${once('{ value: count.n, enum: [▸1] }')}
+=> outputs.total.enum[0]: expected string; got 1; the schema's type excludes it
+${once('{ value: count.n, type: integer, minimum: ▸5, maximum: 4 }')}
+=> outputs.total.minimum: expected at most \`maximum\`, 4; got 5: no value satisfies both
+${once('{ value: count.n, type: number }', [writes('▸echo "n=three" >> "$LONGHAUL_OUTPUT"')])}
+=> jobs.count.steps[0].run: writes n, which is output "total", declared as number: expected number, written as JSON; got "three"
+`;
+test.each(casesOf(REFUSED))('%j has one problem: %s', (text, message) => only(text, message));
 
 test.each([
   ['a list of lists', each('{ value: count.n, type: [array], items: { type: integer } }')],

@@ -1,70 +1,117 @@
-/** Problems of a file as a whole. Every problem stands where its cause does: `▸` marks the place. */
+/** Problems of a file as YAML. Every problem stands where its cause does: `▸` marks the place. */
 import { describe, expect, test } from '@jest/globals';
-import { among, inputs, JOBS, only, problemsOf, top } from './language-support.js';
+import { among, casesOf, inputs, JOBS, only, problemsOf, top, withStep } from './language-support.js';
 
-/** A job with these artifacts. */
 const artifacts = (list: string) =>
   `jobs:\n  build:\n    steps: [{ run: x }]\n    artifacts:${list.startsWith('[') ? ' ' : '\n      - '}${list}\n`;
 
-describe('a pattern without quotes', () => {
-  test.each([
-    ['an alias', '▸*.tgz', "'*.tgz'"],
-    ['an alias, in a list on one line', '[a, ▸*.tgz]', "'*.tgz'"],
-    ['an alias that looks like a name', '[▸*log]', "'*log'"],
-    ['a tag', '[dist/*, ▸!*.map]', "'!*.map'"],
-  ])('that is %s to YAML', (_, list, quoted) =>
-    among(artifacts(list), `text that begins with ${quoted[1]} needs quotes: ${quoted}`),
-  );
+test.each([
+  ['▸*.tgz', "'*.tgz'", ''],
+  ['[a, ▸*.tgz]', "'*.tgz'", ''],
+  ['[▸*log]', "'*log'", ''],
+  ['[dist/*, ▸!*.map]', "'!*.map'", ''],
+  ['*.▸{js,css}', "'*.{js,css}'", 'not YAML: '],
+  ['▸*', "'*'", 'not YAML: '],
+  ['!▸{a,b}/**', "'!{a,b}/**'", 'not YAML: '],
+])('a pattern without quotes, which YAML reads as something else, is named: %s', (list, quoted, before) =>
+  among(artifacts(list), `${before}text that begins with ${quoted[1]} needs quotes: ${quoted}`),
+);
 
-  test.each([
-    ['braces', '*.▸{js,css}', "'*.{js,css}'"],
-    ['nothing else', '▸*', "'*'"],
-    ['braces, left out', '!▸{a,b}/**', "'!{a,b}/**'"],
-  ])('with %s', (_, list, quoted) =>
-    among(artifacts(list), `not YAML: text that begins with ${quoted[1]} needs quotes: ${quoted}`),
-  );
-});
+const ONE_PROBLEM = `
+${JOBS}
+▸---
+${JOBS}
+=> expected one document; \`---\` begins another
+${JOBS}
+env:
+  A: 1
+  ▸A: 2
+=> env.A: duplicate key; keep one of them
+${top('env: { ▸<<: { A: 1 } }')}
+=> env.<<: YAML 1.2 has no merge keys; repeat the keys
+${top('env:\n  ▸{ a: b }: c')}
+=> env: expected a key that is text; got a map
+${top('env: { ▸__proto__: 1 }')}
+=> env.__proto__: the name is reserved; choose another
+${top('env: { A: ▸"a\\0b" }')}
+=> env.A: expected a value that JSON can hold; got a NUL, which no variable or script can contain
+${inputs('properties: { a: { enum: [▸.inf] } }')}
+=> inputs.properties.a.enum[0]: expected a value that JSON can hold; got a number that JSON cannot represent
+${inputs('properties: { a: { enum: [9007199254740991, ▸9007199254740993] } }')}
+=> inputs.properties.a.enum[1]: expected a number that keeps its digits (integers up to 9007199254740991); got 9007199254740993; write it as a string
+${inputs('properties: { env: { default: ▸1e-400 } }')}
+=> inputs.properties.env.default: expected a number that keeps its digits (integers up to 9007199254740991); got 1e-400; write it as a string
+jobs:
+  build:
+    steps:
+      - name: a
+       ▸run: x
+=> not YAML: expected \`- \` before an item, or the indentation of the lines before it
+jobs:
+  build:
+    steps:
+      - name: ▸a
+          run: x
+=> not YAML: its key has this value already; expected the next line at the key's indentation
+jobs:
+  build:
+    steps:
+      - run: |
+          echo a
+        ▸echo b
+=> not YAML: expected a key with a colon and a space, \`key: value\`, \`- \` before an item, or the indentation of the lines before it; got text alone
+`;
 
-describe('not YAML', () => {
-  test.each([
-    ['an empty file', '▸', 'expected a pipeline: a map with `jobs`; got an empty file'],
-    ['a list', '▸- a', 'expected a pipeline: a map with `jobs`; got a list'],
-    ['a tab', 'jobs:\n▸\tbuild: 1', "not YAML: tabs can't be used for indentation; use spaces"],
-    ['a colon in a text', 'description: ▸Builds: fast', 'not YAML: text that contains ": " needs quotes'],
-    ['an open quote', 'name: "abc▸', 'not YAML: Missing closing "quote'],
-    ['binary data', 'name: a\ndescription: a▸\u0000b', 'expected text; got the control character U+0000'],
-    ['an unknown tag', top('name: ▸!secret abc'), 'Unresolved tag: !secret; remove it'],
-    ['YAML 1.1', `▸%YAML 1.1\n---\n${JOBS}`, 'expected YAML 1.2; got 1.1'],
-    ['an unknown alias', top('description: ▸*nothing'), '*nothing: there is no &nothing before it'],
-  ])('%s', (_, text, message) => among(text, message));
+const AMONG_OTHERS = `
+▸
+=> expected a pipeline: a map with \`jobs\`; got an empty file
+▸- a
+=> expected a pipeline: a map with \`jobs\`; got a list
+jobs:
+▸\tbuild: 1
+=> not YAML: tabs can't be used for indentation; use spaces
+description: ▸Builds: fast
+=> not YAML: text that contains ": " needs quotes
+name: "abc▸
+=> not YAML: Missing closing "quote
+name: a
+description: a▸\u0000b
+=> expected text; got the control character U+0000
+${top('name: ▸!secret abc')}
+=> Unresolved tag: !secret; remove it
+▸%YAML 1.1
+---
+${JOBS}
+=> expected YAML 1.2; got 1.1
+${top('description: ▸*nothing')}
+=> *nothing: there is no &nothing before it
+jobs:
+  build:
+  steps:
+    ▸- run: make
+=> jobs.steps: expected a job: a map with \`steps\`; got a list
+jobs:
+  ▸build:
+  steps:
+    - run: make
+=> jobs.build: expected a job: a map with \`steps\`; got nothing
+jobs:
+  build:
+    steps:
+      - ▸run:npm ci
+=> jobs.build.steps[0]: expected a step: a map with \`run\` or \`approval\`; got "run:npm ci"
+jobs:
+  build:
+    needs: [a, b
+    ▸steps: [{ run: x }]
+=> not YAML: expected ] before this, to close the open [
+${withStep('run: ▸@foo').trimEnd()}
+=> not YAML: Plain value cannot start with reserved character @; put the text between quotes, or write it below \`|\`
+`;
 
-  test.each([
-    ['several documents', `${JOBS}\n▸---\n${JOBS}`, 'expected one document; `---` begins another'],
-    ['a key twice', top('env:\n  A: 1\n  ▸A: 2'), 'env.A: duplicate key; keep one of them'],
-    ['a merge key', top('env: { ▸<<: { A: 1 } }'), 'env.<<: YAML 1.2 has no merge keys; repeat the keys'],
-    ['a map as key', top('env:\n  ▸{ a: b }: c'), 'env: expected a key that is text; got a map'],
-    ['a reserved name', top('env: { ▸__proto__: 1 }'), 'env.__proto__: the name is reserved; choose another'],
-    [
-      'a number that JSON cannot represent',
-      inputs('properties: { a: { enum: [▸.inf] } }'),
-      'inputs.properties.a.enum[0]: expected a value that JSON can hold; got a number that JSON cannot represent',
-    ],
-    [
-      'an integer beyond 2^53-1',
-      inputs('properties: { a: { enum: [9007199254740991, ▸9007199254740993] } }'),
-      'inputs.properties.a.enum[1]: expected a number that keeps its digits (integers up to 9007199254740991); got 9007199254740993; write it as a string',
-    ],
-    [
-      'a number that would be 0',
-      inputs('properties: { env: { default: ▸1e-400 } }'),
-      'inputs.properties.env.default: expected a number that keeps its digits (integers up to 9007199254740991); got 1e-400; write it as a string',
-    ],
-    [
-      'a NUL',
-      top('env: { A: ▸"a\\0b" }'),
-      'env.A: expected a value that JSON can hold; got a NUL, which no variable or script can contain',
-    ],
-  ])('%s', (_, text, message) => only(text, message));
+describe('a file that is not as YAML has it', () => {
+  test.each(casesOf(ONE_PROBLEM))('%j has one problem: %s', only);
+  test.each(casesOf(AMONG_OTHERS))('%j has this problem: %s', among);
 });
 
 test('all problems of a file are reported at once, in its order', () => {

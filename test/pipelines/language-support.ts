@@ -29,21 +29,42 @@ export function marked(text: string): { text: string; place: string } {
 /** One job with one step, to complete the texts of tests. */
 export const JOBS = 'jobs: { build: { steps: [{ run: make }] } }';
 
-/** A step in a job. */
 export function withStep(step: string): string {
   return `jobs:\n  build:\n    steps:\n      - ${step.replaceAll('\n', '\n        ')}\n`;
 }
 
+/**
+ * Cases of a table: a text with the mark `▸` where its problem is, then `=> ` and the message, in which `...` stands for any text.
+ *
+ * @param table begins with a line break
+ */
+export function casesOf(table: string): [text: string, message: string][] {
+  return [...table.matchAll(/\n((?:(?!=> ).*\n)+?)=> (.*)/g)].map(([, text, message]) => [
+    text!.slice(0, -1),
+    message!,
+  ]);
+}
+
+/** A text in which `...` stands for any text. */
+export function patternOf(words: string): RegExp {
+  const parts = words.split('...').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(parts.join('.*'));
+}
+
+/** Matches a problem at this place with this message. */
+const problemAt = (place: string, message: string): unknown =>
+  expect.stringMatching(new RegExp(`^${place}: ${patternOf(message).source}$`));
+
 /** The text has this problem, at its mark, and no other. */
-export function only(text: string, message: string): void {
+export function only(text: string, message: string, said: (text: string) => string[] = problemsOf): void {
   const { text: plain, place } = marked(text);
-  expect(problemsOf(plain)).toEqual([`${place}: ${message}`]);
+  expect(said(plain)).toEqual([problemAt(place, message)]);
 }
 
 /** The text has this problem, at its mark, among others. */
-export function among(text: string, message: string): void {
+export function among(text: string, message: string, said: (text: string) => string[] = problemsOf): void {
   const { text: plain, place } = marked(text);
-  expect(problemsOf(plain)).toContain(`${place}: ${message}`);
+  expect(said(plain)).toContainEqual(problemAt(place, message));
 }
 
 /** A text at the top of a file that is complete otherwise. */
@@ -58,5 +79,10 @@ export function inputs(text: string): string {
 
 /** A job with these keys. */
 export function job(text: string): string {
-  return `jobs:\n  build:\n    steps: [{ run: x }]\n    ${text}\n`;
+  return `jobs:\n  build:\n    steps: [{ run: x }]\n    ${text.replaceAll('\n', '\n    ')}\n`;
+}
+
+/** A step with this script. */
+export function script(text: string): string {
+  return withStep(`run: |\n  ${text.replaceAll('\n', '\n  ')}`);
 }

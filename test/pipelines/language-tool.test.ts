@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from '@jest/globals';
-import { envelopeOf } from '../../mcp-server/plain/envelope/index.js';
 import { check } from '../../operations/tool/schema.js';
-import { defineTool } from '../../operations/tool/index.js';
+import { assertClientToken, workflowIdOf } from '../../operations/token.js';
+import { LONGEST_WORKFLOW_ID, pageWorkflowId } from '../../pipelines/parts.js';
 import { pipelineTool } from '../../pipelines/tool.js';
 import { JOBS, pipelineOf } from './language-support.js';
 
@@ -42,26 +43,6 @@ test('a pipeline is a tool of its name, and says what it does, returns and takes
   expect(tool.example).toEqual({ input: { version: 'text' }, output: { url: 'text', seconds: [] } });
 });
 
-test('a tool whose workflow has another name is no pipeline: its operations have no children', () => {
-  const defined = defineTool({
-    name: 'adopted',
-    description: { does: 'Works.' },
-    input: { type: 'object', properties: {} },
-    estimate: { seconds: 1 },
-  });
-  const tool = { ...defined, workflow: 'LegacyWorkflow' };
-  expect(tool.isPipeline).toBe(false);
-  const record = {
-    ...{ token: 'T', runId: 'R', tool: tool.name, principal: 'anonymous', attempt: 1, live: false },
-    ...{ createdAt: '2026-01-01T00:00:00Z', updatedAt: '2026-01-01T00:00:00Z', keepAliveSeconds: 60 },
-    status: 'working' as const,
-    inputRequests: {},
-  };
-  expect(envelopeOf(record, { tool })).not.toHaveProperty('children');
-  const asPipeline = { tool: pipelineTool(pipeline) };
-  expect(envelopeOf(record, asPipeline)).toHaveProperty('children');
-});
-
 test('how long it takes is only said if its file says so', () => {
   const { description, estimate } = pipelineTool(pipelineOf(JOBS));
   expect(description).toContain('\nTakes at most 86400 s');
@@ -95,4 +76,16 @@ test('the result reads well as text; a long value is shortened', () => {
   expect(toText({ url: 'one\ntwo' })).toBe('url:\n  one\n  two');
   expect(toText({ url: 'x'.repeat(5000) })).toBe(`url: ${'x'.repeat(2000)}... (5000 characters in all)`);
   expect(toText({})).toBe('deploy is done.');
+});
+
+test("the longest token makes a workflow ID that PostgreSQL keeps, and so do the pipeline's pages", () => {
+  const longest = 'a'.repeat(232);
+  expect(() => assertClientToken(longest)).not.toThrow();
+  expect(() => assertClientToken(`${longest}a`)).toThrow('expected 1 to 232 ');
+  const parent = workflowIdOf('somebody', longest, randomBytes(32));
+  const names = ['each[0-249]', 'each[250-499]', `${'j'.repeat(64)}[0-249]`];
+  const ids = [parent, ...names.map((name) => pageWorkflowId(parent, name))];
+  expect(ids.map(({ length }) => length)).toEqual(ids.map(() => LONGEST_WORKFLOW_ID));
+  expect(new Set(ids).size).toBe(ids.length);
+  expect(pageWorkflowId('token', 'each[0-249]')).toBe('token/each[0-249]');
 });

@@ -117,23 +117,6 @@ describe('tail', () => {
 });
 
 describe('a growing log', () => {
-  test('shows a last line before it ends, and its number stays', async () => {
-    await write('one\ntw');
-    const first = await page();
-    expect(first.lines).toEqual([
-      { number: 1, text: 'one' },
-      { number: 2, text: 'tw', isUnfinished: true },
-    ]);
-    await write('o\nthree\n');
-    const second = await page({ cursor: first.cursor });
-    expect(second.lines).toEqual([
-      { number: 2, text: 'o', isContinued: true },
-      { number: 3, text: 'three' },
-    ]);
-    expect((await page({ cursor: second.cursor })).lines).toEqual([]);
-    expect((await page({ fromLine: 2 })).lines[0]).toEqual({ number: 2, text: 'two' });
-  });
-
   test('shows a character once it is whole, and what never becomes one as U+FFFD', async () => {
     const euro = Buffer.from('€');
     await write(Buffer.concat([Buffer.from('a'), euro.subarray(0, 2)]));

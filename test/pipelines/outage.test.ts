@@ -52,7 +52,6 @@ async function startTemporal(): Promise<void> {
   await eventually('Temporal has left its address', () => home.state().temporalAddress);
 }
 
-/** Kills Temporal with signal 9, and waits for its end. */
 async function killTemporal(): Promise<void> {
   kill(home.parts().temporal);
   await temporal.ended;

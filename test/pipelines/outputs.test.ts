@@ -1,8 +1,8 @@
 /** Declared outputs: a value that doesn't fit ends its job, before anything that needs the job runs. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
+import { expect, jest, test } from '@jest/globals';
+import { STACK_MS } from '../support/limits.js';
 import { SHARED_SECRET } from '../support/test-stack.js';
 import { PipelineProject, stepStatuses, textOf } from './support.js';
 
@@ -76,11 +76,7 @@ ${withTotal(`
 `),
 };
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile(PIPELINES);
 
 const newToken = (result: any): string => {
   if (result.isError) throw new Error(textOf(result));

@@ -1,7 +1,7 @@
 /** Jobs with so many items that they run in pages: child workflows with histories of their own. */
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { eventually } from '../stack/cli-process.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { resetBefore, type HistoryEvent } from '../support/reset-workflow.js';
 import { LEDGER, PipelineProject, textOf } from './support.js';
 
@@ -73,22 +73,14 @@ ${NEVER}
       - { name: last, run: 'echo last >> "$INPUT_LEDGER"' }
 `;
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared({ squares: SQUARES, asking: ASKING, paged: PAGED });
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile({ squares: SQUARES, asking: ASKING, paged: PAGED });
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at);
 
 /** The operation's children, or those of one of its pages. */
 async function steps(token: string, page?: string): Promise<any> {
-  const { structuredContent, content, isError } = (
-    await project.client.request('tools/call', {
-      name: 'operation_get',
-      arguments: { token, view: 'steps', ...(page === undefined ? {} : { step: page }) },
-    })
-  ).result;
+  const args = { token, view: 'steps', ...(page === undefined ? {} : { step: page }) };
+  const { structuredContent, content, isError } = await project.call('operation_get', args);
   if (isError) throw new Error(content[0].text);
   return structuredContent;
 }

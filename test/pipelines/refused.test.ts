@@ -38,11 +38,7 @@ describe('numbers and names at the ends of their ranges', () => {
       'timeout-minutes: 525600',
     ),
   };
-  let project: PipelineProject;
-  beforeAll(async () => {
-    project = await PipelineProject.shared(PIPELINES);
-  }, STACK_MS);
-  afterAll(() => project?.stop());
+  const project = PipelineProject.ofFile(PIPELINES);
 
   test.each(Object.keys(PIPELINES))('%s runs to its end', async (pipeline) => {
     const jobs = new JobsClient(project.parts.base);

@@ -1,13 +1,13 @@
 /** Resets of a pipeline's workflow, by an operator in Temporal's own tools: what is after the reset point runs again. */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import { eventually, kill } from '../stack/cli-process.js';
 import { JobsClient } from '../support/jobs.js';
 import { PROCESSES_MS } from '../support/limits.js';
 import { resetBefore, schedules } from '../support/reset-workflow.js';
 import { stepLogText } from '../support/stored-log.js';
-import { LEDGER, PipelineProject, stepStatuses } from './support.js';
+import { LEDGER, PipelineProject } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
 
@@ -22,21 +22,6 @@ const ALONE = (name: string) => `
           echo "by=$LONGHAUL_ATTEMPT" >> "$LONGHAUL_OUTPUT"`;
 
 const PIPELINES = {
-  three: `
-${LEDGER}
-outputs: { lines: { value: work.lines, type: integer } }
-jobs:
-  work:
-    outputs: [lines]
-    artifacts: [all.txt]
-    steps:
-      - { name: one, run: 'echo 1 | tee -a all.txt >> "$INPUT_LEDGER"' }
-      - { name: two, run: 'echo "says 2"; echo 2 | tee -a all.txt >> "$INPUT_LEDGER"' }
-      - name: three
-        run: |
-          echo 3 | tee -a all.txt >> "$INPUT_LEDGER"
-          echo "lines=$(wc -l < all.txt)" >> "$LONGHAUL_OUTPUT"
-`,
   waiting: `
 ${LEDGER}
 outputs: { by: { value: work.by, type: integer } }
@@ -104,34 +89,11 @@ jobs:
 `,
 };
 
-let project: PipelineProject;
-beforeAll(async () => {
-  // Its own worker, which a test kills.
-  project = await PipelineProject.start(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+// Its own worker, which a test kills.
+const project = PipelineProject.ofFile(PIPELINES, 'own');
 
 const resetTo = async (token: string, step: string) =>
   resetBefore(await project.parts.temporal(), token, schedules(step));
-
-test('a completed pipeline runs again from the step that it was reset to, and no step before', async () => {
-  const token = await project.startOn('three', 'three');
-  expect((await project.finish(token)).structuredContent).toEqual({ lines: 3 });
-  const { lastUpdatedAt } = await project.client.get(token);
-  await resetTo(token, 'work / two');
-  await project.client.until(
-    token,
-    (task) => task.lastUpdatedAt > lastUpdatedAt && task.status === 'completed',
-  );
-  expect(project.lines('three')).toEqual(['1', '2', '3', '2', '3']);
-  // The workspace is as the replaced run left it.
-  expect((await project.finish(token)).structuredContent).toEqual({ lines: 5 });
-  expect(stepStatuses(await project.children(token))).toEqual({
-    'work/1': 'completed',
-    'work/2': 'completed',
-    'work/3': 'completed',
-  });
-});
 
 describe('a step whose process runs at the reset', () => {
   /** Expects that the step of the new run has begun once that of the replaced run has ended, and that only its end counts. */
@@ -189,13 +151,6 @@ describe('an approval', () => {
     await answer(token, 'OPS-1');
     return token;
   };
-
-  test('that is after the reset point is asked again', async () => {
-    const token = await answered('asked-again');
-    await resetTo(token, 'work / one');
-    await answer(token, 'OPS-2');
-    expect(project.lines('asked-again')).toEqual(['1', '2 OPS-1', '3', '1', '2 OPS-2', '3']);
-  });
 
   test('that the first workflow task after the reset asks is asked again', async () => {
     const token = await answered('asked-first');

@@ -148,22 +148,20 @@ describe.each([
   });
 });
 
-describe('an approval as a job of its own', () => {
-  test('is asked for again before jobs behind it run with other inputs', async () => {
-    const ledger = 'own_job';
-    const first = await start('own_job', ledger);
-    await answer(first, 'bob', true);
-    await alice().until(first, 'succeeded');
-    const second = await resume(first, { from: 'a/publish', changes: { version: '2' } });
-    await answer(second, 'bob', false);
-    const { error } = await alice().until(second, 'failed');
-    expect(JSON.stringify(error)).toContain('gate: step \\"ask\\" was not approved');
-    const third = await resume(second, { from: 'a/publish' });
-    await answer(third, 'bob', true);
-    await alice().until(third, 'succeeded');
-    expect(published(ledger)).toEqual(['publish 1', 'publish 2']);
-    expect(project.lines(ledger).filter((line) => line === 'pack')).toHaveLength(2);
-  });
+test('an approval as a job of its own is asked for again before jobs behind it run with other inputs', async () => {
+  const ledger = 'own_job';
+  const first = await start('own_job', ledger);
+  await answer(first, 'bob', true);
+  await alice().until(first, 'succeeded');
+  const second = await resume(first, { from: 'a/publish', changes: { version: '2' } });
+  await answer(second, 'bob', false);
+  const { error } = await alice().until(second, 'failed');
+  expect(JSON.stringify(error)).toContain('gate: step \\"ask\\" was not approved');
+  const third = await resume(second, { from: 'a/publish' });
+  await answer(third, 'bob', true);
+  await alice().until(third, 'succeeded');
+  expect(published(ledger)).toEqual(['publish 1', 'publish 2']);
+  expect(project.lines(ledger).filter((line) => line === 'pack')).toHaveLength(2);
 });
 
 test('who changed arguments in a resume may not approve them, nor in a resume of that', async () => {

@@ -1,16 +1,16 @@
+/** Pipelines that end before they are done, by a failure, a cancel or their maximum duration, and the operations that resume them. */
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { PROCESSES_MS, STACK_MS } from '../support/limits.js';
-import { PipelineProject, stepStatuses, textOf } from './support.js';
+import { expect, jest, test } from '@jest/globals';
+import { STACK_MS } from '../support/limits.js';
+import { LEDGER, PipelineProject, stepStatuses, textOf } from './support.js';
 
 jest.setTimeout(STACK_MS);
-const INPUTS = 'inputs: { properties: { ledger: { type: string } }, required: [ledger] }';
 const note = (line: string) => `echo ${line} >> "$INPUT_LEDGER"`;
 const PIPELINES = {
   /** Fails at its third step until a file of the test's is there. */
   fixed: `
-${INPUTS}
+${LEDGER}
 outputs: { total: sum.total }
 jobs:
   fetch:
@@ -42,20 +42,46 @@ jobs:
     steps: [{ run: '${note('after')}' }]
 `,
   stopped: `
-${INPUTS}
+${LEDGER}
 jobs:
   work:
     steps:
       - { name: One, run: '${note('one')}' }
       - { name: Two, run: '${note('two')}; test -e "$INPUT_LEDGER.fixed" || sleep 600' }
 `,
+  slow: `
+${LEDGER}
+jobs:
+  work:
+    artifacts: [kept.txt]
+    outputs: [half]
+    steps:
+      - run: |
+          echo half-way > kept.txt
+          echo "half=done" >> "$LONGHAUL_OUTPUT"
+      - name: Long
+        run: |
+          trap 'echo terminated >> "$INPUT_LEDGER"; exit 1' TERM
+          echo started >> "$INPUT_LEDGER"
+          while true; do sleep 0.1; done
+      - { name: never, run: 'echo never >> "$INPUT_LEDGER"' }
+      - { name: always, if: always, run: 'echo always >> "$INPUT_LEDGER"' }
+  later:
+    needs: work
+    steps: [{ run: 'echo never >> "$INPUT_LEDGER"' }]
+`,
+  short_of_time: `
+timeout-minutes: 0.05
+${LEDGER}
+jobs:
+  work:
+    steps:
+      - { name: Long, run: 'echo started >> "$INPUT_LEDGER"; sleep 600' }
+      - { name: always, if: always, run: 'echo always >> "$INPUT_LEDGER"' }
+`,
 };
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile(PIPELINES);
 
 const fix = (ledger: string) => writeFileSync(join(project.ledgers, `${ledger}.fixed`), '');
 const newToken = (result: any): string => {
@@ -86,9 +112,8 @@ test('resume continues after the last finished step, in the same workspace, as a
   expect(new Set(Object.values(stepStatuses(children)))).toEqual(new Set(['completed']));
   expect(children[0].steps[0].logsOf).toBe(token);
   // The logs of the steps before it are read by its token too.
-  const args = { token: resumed, view: 'logs', step: 'fetch/1' };
-  const read = await project.client.request('tools/call', { name: 'operation_get', arguments: args });
-  expect(read.result.structuredContent.log.lines).toEqual([{ number: 1, text: 'fetching' }]);
+  const read = await project.call('operation_get', { token: resumed, view: 'logs', step: 'fetch/1' });
+  expect(read.structuredContent.log.lines).toEqual([{ number: 1, text: 'fetching' }]);
 });
 
 test('resume from an earlier step runs it and what follows again', async () => {
@@ -100,13 +125,6 @@ test('resume from an earlier step runs it and what follows again', async () => {
   const other = await project.resume(token, 'build/1');
   expect(other.isError).toBe(true);
   expect(textOf(other)).toMatch(/resumed/);
-});
-
-test('an unknown step is refused, with the existing ones', async () => {
-  const token = await fail('no_such_step');
-  const result = await project.resume(token, 'build/9');
-  expect(result.isError).toBe(true);
-  expect(textOf(result)).toContain('build/3');
 });
 
 test('without its workspace the job starts again, and says so', async () => {
@@ -139,4 +157,30 @@ test('only an operation that has ended, and did not complete, can be resumed', a
   const other = await project.client.start('slow_compute', { seconds: 0 });
   await project.client.until(other, 'completed');
   expect((await project.resume(other)).isError).toBe(true);
+});
+
+test('a cancel ends the running step in good order, then runs what runs always', async () => {
+  const token = await project.startOn('slow', 'cancelled');
+  await project.reaches('cancelled', 'started');
+  await project.client.request('tasks/cancel', { taskId: token });
+  await project.client.until(token, 'cancelled');
+  expect(project.lines('cancelled')).toEqual(['started', 'terminated', 'always']);
+  const children = await project.children(token);
+  expect(stepStatuses(children)).toEqual({
+    'work/1': 'completed',
+    'work/2': 'canceled',
+    'work/3': 'canceled',
+    'work/4': 'completed',
+    'later/1': 'canceled',
+  });
+  expect(children[0]).toMatchObject({ status: 'canceled', outputs: { half: 'done' } });
+  expect(children[0].artifacts).toMatchObject([{ name: 'work/kept.txt', bytes: 9 }]);
+});
+
+test('the maximum duration ends a step as a cancel does', async () => {
+  const token = await project.startOn('short_of_time', 'late');
+  const result = await project.finish(token);
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toContain('longer than its maximum');
+  expect(project.lines('late')).toEqual(['started', 'always']);
 });

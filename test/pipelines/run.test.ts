@@ -1,6 +1,8 @@
-/** Runs of pipelines: values, conditions and retries. */
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+/** Runs of pipelines: values, conditions, retries, approvals and secrets. */
+import { describe, expect, jest, test } from '@jest/globals';
 import { PROCESSES_MS } from '../support/limits.js';
+import { stepLogText } from '../support/stored-log.js';
+import { SHARED_SECRET } from '../support/test-stack.js';
 import { LEDGER, PipelineProject, stepStatuses, textOf } from './support.js';
 
 jest.setTimeout(PROCESSES_MS);
@@ -107,13 +109,54 @@ jobs:
           echo "length=$length" >> "$LONGHAUL_OUTPUT"
           echo "variable=\${INPUT_TEXT-none} $INPUT_SMALL" >> "$LONGHAUL_OUTPUT"
 `,
+  approved: `
+${LEDGER}
+jobs:
+  only:
+    outputs: [found]
+    steps:
+      - run: echo "found=three problems" >> "$LONGHAUL_OUTPUT"
+      - name: Gate
+        approval:
+          message: Continue with these?
+          fields:
+            properties:
+              ticket: { type: string }
+              keep-logs: { type: boolean, default: true }
+            required: [ticket]
+        run: echo "gate $APPROVAL_TICKET $APPROVAL_KEEP_LOGS" >> "$INPUT_LEDGER"
+      - run: echo "later $APPROVAL_TICKET" >> "$INPUT_LEDGER"
+  yes_or_no:
+    needs: only
+    steps:
+      - name: Sure?
+        approval: { message: Really? }
+      - run: echo done >> "$INPUT_LEDGER"
+`,
+  secretive: `
+secrets: [SHARED]
+inputs: { properties: { ledger: { type: string } } }
+outputs: { key: only.key }
+jobs:
+  only:
+    outputs: [key]
+    artifacts: ['file-*']
+    steps:
+      - run: |
+          echo "the key is $SHARED"
+          printf '%s' "\${SHARED:0:5}"; sleep 0.5; printf '%s\\n' "\${SHARED:5}"
+          echo "key=$SHARED" >> "$LONGHAUL_OUTPUT"
+          touch "file-$SHARED"
+`,
+  missing_secret: `
+secrets: [NOT_SET_ANYWHERE]
+jobs:
+  only:
+    steps: [{ run: 'echo never' }]
+`,
 };
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile(PIPELINES);
 
 test('a pipeline is a tool: inputs, variables, files, lists and outputs come through', async () => {
   const { result } = await project.client.request('tools/list');
@@ -146,16 +189,6 @@ test('a pipeline is a tool: inputs, variables, files, lists and outputs come thr
   const uri = `longhaul://operations/${token}/artifacts/${encodeURIComponent('measure[1]/item.json')}`;
   const read = await project.client.request('resources/read', { uri });
   expect(read.result.contents[0]).toMatchObject({ mimeType: 'application/json', text: '{"n":22}' });
-});
-
-test('arguments that do not fit are refused before anything starts', async () => {
-  const { result } = await project.client.request('tools/call', {
-    name: 'everything',
-    arguments: { name: 'x', items: 'none', lodu: true },
-  });
-  expect(result.isError).toBe(true);
-  expect(textOf(result)).toMatch(/items.*array/s);
-  expect(textOf(result)).toContain('lodu');
 });
 
 test('conditions: what runs after a failure, and what the result says of it', async () => {
@@ -195,4 +228,61 @@ test('an input of nearly 1 MiB is in the file, and its variable is left out', as
   const token = await project.client.start('big_input', { text, small: 'small' });
   const { structuredContent } = await project.finish(token);
   expect(structuredContent).toEqual({ length: text.length, variable: 'none small' });
+});
+
+describe('approval', () => {
+  const openQuestion = async (token: string) => {
+    const task = await project.client.until(token, 'input_required');
+    const [[key, question]] = Object.entries<any>(task.inputRequests) as [[string, any]];
+    return { key, question };
+  };
+
+  test('shows what the job found, and hands the answers to the steps', async () => {
+    const token = await project.startOn('approved', 'approved');
+    const first = await openQuestion(token);
+    expect(first.question.params.message).toContain('Continue with these?');
+    expect(first.question.params.message).toContain('found: three problems');
+    expect(first.question.params.requestedSchema.required).toEqual(['ticket']);
+    expect((await project.children(token))[0]).toMatchObject({ status: 'input_required' });
+    await project.client.answer(token, first.key, { action: 'accept', content: { ticket: 'OPS-1' } });
+    const second = await project.client.until(
+      token,
+      (task) => task.status === 'input_required' && !(first.key in task.inputRequests),
+    );
+    await project.client.answer(token, Object.keys(second.inputRequests)[0]!, {
+      action: 'accept',
+      content: { approve: true },
+    });
+    expect((await project.finish(token)).isError).toBeFalsy();
+    expect(project.lines('approved')).toEqual(['gate OPS-1 true', 'later OPS-1', 'done']);
+  });
+
+  test('that is declined fails the step', async () => {
+    const token = await project.startOn('approved', 'declined');
+    const { key } = await openQuestion(token);
+    await project.client.answer(token, key, { action: 'decline' });
+    const result = await project.finish(token);
+    expect(result.isError).toBe(true);
+    expect(textOf(result)).toContain('only: step "Gate" was not approved');
+    expect(project.lines('declined')).toEqual([]);
+  });
+});
+
+test('a secret is seen by the step and by nobody else', async () => {
+  const token = await project.client.start('secretive');
+  const result = await project.finish(token);
+  expect(result.structuredContent).toEqual({ key: '***' });
+  const children = await project.children(token);
+  expect(children[0].artifacts).toMatchObject([{ name: 'only/file-***' }]);
+  expect(stepLogText(process.env['LONGHAUL_HOME']!, token, 'only', 1)).toBe('the key is ***\n***\n');
+  const { events } = await (await project.parts.temporal()).workflow.getHandle(token).fetchHistory();
+  const start = SHARED_SECRET.slice(0, 6);
+  expect(JSON.stringify(events)).not.toContain(start);
+  expect(JSON.stringify(events)).not.toContain(Buffer.from(start).toString('base64').slice(0, 7));
+});
+
+test('a secret that is missing fails the job before its first step, and says what to set', async () => {
+  const result = await project.finish(await project.client.start('missing_secret'));
+  expect(result.isError).toBe(true);
+  expect(textOf(result)).toContain('LONGHAUL_SECRET_NOT_SET_ANYWHERE');
 });

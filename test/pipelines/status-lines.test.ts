@@ -1,11 +1,11 @@
 /** Steps and artifacts of an operation, as its callers see them. */
 import { rmSync } from 'node:fs';
-import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { expect, jest, test } from '@jest/globals';
 import * as activities from '../../activities/pipeline/index.js';
 import { activityName, activityFailureMessage, BUILTIN_ACTIVITY_TYPES } from '../../engine/read/blockage.js';
 import { run } from '../cli/commands.js';
 import { eventually } from '../stack/cli-process.js';
-import { OUTAGE_MS, PROCESSES_MS } from '../support/limits.js';
+import { OUTAGE_MS } from '../support/limits.js';
 import { PipelineProject, textOf } from './support.js';
 
 jest.setTimeout(OUTAGE_MS);
@@ -70,11 +70,7 @@ jobs:
 };
 const INTERNAL = new RegExp(BUILTIN_ACTIVITY_TYPES.join('|'));
 
-let project: PipelineProject;
-beforeAll(async () => {
-  project = await PipelineProject.shared(PIPELINES);
-}, PROCESSES_MS);
-afterAll(() => project?.stop());
+const project = PipelineProject.ofFile(PIPELINES);
 
 test('a step that is tried again is named by job and step, on every protocol', async () => {
   const token = await project.client.start('stubborn');
@@ -85,10 +81,7 @@ test('a step that is tried again is named by job and step, on every protocol', a
   expect(statusMessage).toMatch(line);
   const job = (await (await fetch(`${project.parts.base}/v1/jobs/${token}`)).json()) as any;
   expect(job.status_message).toMatch(line);
-  const { result } = await project.client.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token },
-  });
+  const result = await project.call('operation_get', { token });
   expect(result.structuredContent.status_message).toMatch(line);
   const { stdout } = await run(project.parts, ['status', token]);
   expect(stdout).toMatch(/^says +job build \/ step Unit test is being retried \(attempt 2\): /m);

@@ -7,7 +7,7 @@ import { runningSteps, type FoundStep } from '../../worker/steps/running.js';
 import { adoptSteps } from '../../worker/steps/adopt-steps.js';
 import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
 import { PROCESSES_MS } from '../support/limits.js';
-import { COUNT, COUNTING, SECRET, SECRET_ENVIRONMENT, WorkedHome } from './steps-workers.js';
+import { COUNT, COUNTING, WorkedHome } from './steps-workers.js';
 
 jest.setTimeout(PROCESSES_MS);
 let home: WorkedHome;
@@ -15,39 +15,7 @@ let home: WorkedHome;
 beforeEach(async () => {
   home = await WorkedHome.open();
 });
-afterEach(async () => {
-  const records = home.runningFiles();
-  expect(await home.remove()).toEqual([]);
-  expect(records).toEqual([]);
-});
-
-test.each(['SIGKILL', 'SIGTERM'] as const)(
-  '%s of a worker is nothing to its step: the next worker follows it, and reports its result',
-  async (signal) => {
-    const first = await home.worker(`${COUNTING}; echo "a=$KEY" >>"$LONGHAUL_OUTPUT"`, SECRET);
-    await eventually('there is output', () => home.log().includes('line 20'));
-    expect(await first(signal)).toBe(signal === 'SIGTERM' ? 'CompleteAsyncError' : '');
-    const pid = await home.pidIn('ready');
-    expect(isRunning(pid)).toBe(true);
-    const stored = home.log();
-    const { adopted, settled } = await adoptSteps(
-      home.adoption({ steps: home.hostSteps({ environment: SECRET_ENVIRONMENT }) }),
-    );
-    expect(adopted.map(({ token }) => token)).toEqual(['token-1']);
-    await eventually('its log continues', () => home.log().length > stored.length + 200);
-    await eventually('its lines are in heartbeats', () => JSON.stringify(home.heartbeats).includes('line'));
-    home.letGo();
-    await settled;
-    expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', done: { exitCode: 0, outputs: { a: '***' } } }]);
-    home.expectWholeLog();
-    expect(home.runs()).toBe(1);
-    // Its result is in the journal: it doesn't run again.
-    expect((await home.run(COUNT, SECRET, { attempt: 2, environment: SECRET_ENVIRONMENT })).outputs).toEqual({
-      a: '***',
-    });
-    expect(home.runs()).toBe(1);
-  },
-);
+afterEach(() => home.removeClean());
 
 describe('a step without a worker', () => {
   test('that has ended is reported by the next one, with all that it printed', async () => {
@@ -121,32 +89,6 @@ describe('a step without a worker', () => {
     expect(existsSync(home.journal('spool'))).toBe(false);
   });
 
-  test('is ended by its time-out', async () => {
-    const first = await home.worker('echo $$ >ready; echo half; sleep 600', { timeoutMinutes: 0.04 });
-    await first('SIGKILL');
-    const pid = await home.pidIn('ready');
-    await eventually('its launcher has ended it', () => !isRunning(pid));
-    await home.adopt();
-    expect(home.outcomes).toMatchObject([{ type: 'StepTimedOut', trouble: { lastLines: ['half'] } }]);
-  });
-
-  test('is ended by a cancel, once a worker is there', async () => {
-    const first = await home.worker(
-      `trap 'echo cleaned >cleaned; exit 1' TERM; echo $$ >ready; while :; do sleep 0.1; done`,
-    );
-    await first('SIGKILL');
-    await home.adopt({ isCanceled: true });
-    expect(home.outcomes).toEqual([{ token: 'dG9rZW4=', type: 'canceled' }]);
-    expect(readText(home.file('cleaned'))).toBe('cleaned\n');
-  });
-
-  test('ends when its workflow has closed meanwhile', async () => {
-    await home.killedWorker('echo $$ >ready; sleep 600');
-    await home.adopt({ isClosed: true });
-    expect(isRunning(await home.pidIn('ready'))).toBe(false);
-    expect(readdirSync(join(home.journal('.')))).toContain('stopped-closed');
-  });
-
   test.each([
     ['whose attempt has timed out', { isTimedOut: true }],
     ['whose workflow an operator has paused', { isPaused: true }],
@@ -171,19 +113,6 @@ describe('a step without a worker', () => {
     await eventually('it has ended', () => !isRunning(pid));
     await home.adopt();
     expect(home.outcomes).toMatchObject([{ type: 'StepInDoubt' }]);
-  });
-
-  test('whose launcher was killed is killed too, and in doubt', async () => {
-    await home.killedWorker('echo $PPID >launcher; setsid sleep 600 & echo $$ >ready; sleep 600');
-    kill(await home.pidIn('launcher'));
-    await home.adopt();
-    expect(home.outcomes).toMatchObject([
-      {
-        type: 'StepInDoubt',
-        message: expect.stringContaining('the process that watched over it was killed'),
-      },
-    ]);
-    expect(existsSync(home.journal('exit.tmp'))).toBe(false);
   });
 
   test('whose launcher is stopped (SIGSTOP) is ended by a cancel all the same', async () => {

@@ -45,7 +45,6 @@ async function subreapers(): Promise<[string, Containment][]> {
 /** Names of the files that {@link HIDING} writes PIDs to. */
 const HIDDEN = ['direct', 'forked', 'nohup', 'daemon', 'deaf', 'orphan'];
 
-/** Writes the name of the step's cgroup. */
 const NAMING = `sed -n 's|^0::.*/||p' /proc/self/cgroup >cgroup`;
 
 /** Starts processes that hide, each in another way, and waits until all have written their PIDs. */
@@ -79,7 +78,6 @@ afterEach(async () => {
     expect(readdirSync(offered.cgroups)).not.toContain(cgroup);
 });
 
-/** Waits until the processes hide. */
 async function areHidden(): Promise<void> {
   for (const name of HIDDEN) hidden.push(await home.pidIn(name));
 }

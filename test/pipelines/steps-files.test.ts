@@ -1,26 +1,19 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseOutputs } from '../../worker/steps/outputs.js';
-import { saveArtifacts } from '../../activities/pipeline/artifacts.js';
-import { masking } from '../../worker/steps/output/mask.js';
 import { secretsOf } from '../../worker/steps/output/secrets.js';
-import type { ArtifactReference } from '../../pipelines/run.js';
-import { artifactKey, stepLogPrefix } from '../../platform/storage/keys.js';
+import { stepLogPrefix } from '../../platform/storage/keys.js';
 import { stepLogText } from '../support/stored-log.js';
-import { CHILD, failureOf, StepHome } from './steps-support.js';
+import { StepHome } from './steps-support.js';
 
 let home: StepHome;
 
 beforeEach(async () => {
   home = await StepHome.open({ inputs: { name: 'x' } });
 });
-afterEach(async () => {
-  const records = home.runningFiles();
-  expect(await home.remove()).toEqual([]);
-  expect(records).toEqual([]);
-});
+afterEach(() => home.removeClean());
 
 const inWorkspace = (path: string) => join(home.paths.workspace, path);
 
@@ -163,83 +156,6 @@ describe('outputs', () => {
     const fifo = await home.failed('rm "$LONGHAUL_OUTPUT"; mkfifo "$LONGHAUL_OUTPUT"', { step: 2 });
     expect(fifo.message).toContain('is no longer a file');
     expect(await home.run('rm "$LONGHAUL_OUTPUT"', { step: 3 })).toEqual({ exitCode: 0, outputs: {} });
-  });
-});
-
-describe('artifacts', () => {
-  const save = (patterns: string[]) =>
-    saveArtifacts(
-      { child: CHILD, patterns, secrets: [] },
-      {
-        home: home.home,
-        storage: home.storage,
-        workflowId: home.workflowId,
-        masking: masking(['top-secret']),
-      },
-    );
-  const stored = async (saved: ArtifactReference[]) =>
-    Object.fromEntries(
-      await Promise.all(
-        saved.map(async ({ path, name }) => [
-          path,
-          String(await home.storage.read(artifactKey(home.workflowId, name))),
-        ]),
-      ),
-    );
-
-  test('are files, patterns, and folders with all that is in them; the workspace keeps its own', async () => {
-    for (const path of ['report.txt', 'out/a.log', 'out/deep/b.log', 'out/.hidden', 'other.md'])
-      write(path, path);
-    const saved = await save(['report.txt', 'out/', './out/**/*.log']);
-    expect(await stored(saved)).toEqual({
-      'out/.hidden': 'out/.hidden',
-      'out/a.log': 'out/a.log',
-      'out/deep/b.log': 'out/deep/b.log',
-      'report.txt': 'report.txt',
-    });
-    expect(saved.at(-1)).toEqual({
-      child: CHILD,
-      path: 'report.txt',
-      name: 'build/report.txt',
-      workflowId: home.workflowId,
-      bytes: 10,
-    });
-    write('report.txt', 'changed afterwards');
-    expect(readFileSync(inWorkspace('report.txt'), 'utf8')).toBe('changed afterwards');
-    expect((await stored(saved))['report.txt']).toBe('report.txt');
-    expect(await save(['**', '!out/**'])).toHaveLength(2);
-  });
-
-  test('never come from outside the workspace', async () => {
-    write('real/a.txt', 'a');
-    symlinkSync('/etc/hostname', inWorkspace('stolen'));
-    symlinkSync('real/a.txt', inWorkspace('inside'));
-    symlinkSync('real', inWorkspace('same'));
-    expect(await stored(await save(['inside', 'real']))).toEqual({ inside: 'a', 'real/a.txt': 'a' });
-    for (const [pattern, problem] of [
-      ['stolen', 'artifact stolen is a link that leads out of the workspace'],
-      ['/etc/hostname', 'artifact pattern "/etc/hostname" leads out of the workspace'],
-    ] as const)
-      expect(await failureOf(save([pattern]))).toMatchObject({ type: 'ArtifactRefused', message: problem });
-  });
-
-  test('carry no secret in their names', async () => {
-    write('of-top-secret-1.txt', '1');
-    write('of-top-secret-1/x', '2');
-    write('top-secret', '3');
-    write('***', '4');
-    const names = (await save(['**'])).map(({ name }) => name).sort();
-    expect(names).toEqual(['build/***', 'build/***~2', 'build/of-***-1.txt', 'build/of-***-1/x']);
-  });
-
-  test('of needed jobs are in reach, whole, also when the workspace is opened once more', async () => {
-    write('out/a.txt', 'from build');
-    const artifacts = await save(['out']);
-    const item = { ...artifacts[0]!, child: { job: 'list', index: 3 } };
-    await home.openWorkspace({ artifacts: [...artifacts, item] });
-    await home.openWorkspace({ artifacts: [] });
-    await home.run('cat "$LONGHAUL_ARTIFACTS/build/out/a.txt" "$LONGHAUL_ARTIFACTS/list/3/out/a.txt"');
-    expect(home.log()).toBe('from buildfrom build');
   });
 });
 

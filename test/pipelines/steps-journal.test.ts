@@ -23,11 +23,7 @@ let home: StepHome;
 beforeEach(async () => {
   home = await StepHome.open();
 });
-afterEach(async () => {
-  const records = home.runningFiles();
-  expect(await home.remove()).toEqual([]);
-  expect(records).toEqual([]);
-});
+afterEach(() => home.removeClean());
 
 const file = (name: string) => join(home.paths.workspace, name);
 const journal = (run: string, name: string) => join(home.paths.steps, '1', run, name);

@@ -15,11 +15,7 @@ let home: WorkedHome;
 beforeEach(async () => {
   home = await WorkedHome.open();
 });
-afterEach(async () => {
-  const records = home.runningFiles();
-  expect(await home.remove()).toEqual([]);
-  expect(records).toEqual([]);
-});
+afterEach(() => home.removeClean());
 
 describe('what a killed worker leaves', () => {
   test('of a log that is ahead of the cursor: nothing is written twice', async () => {

@@ -9,6 +9,7 @@ import {
   type Client,
 } from '@temporalio/client';
 import proto from '@temporalio/proto';
+import { expect } from '@jest/globals';
 import { createLogger } from '../../platform/observe/log.js';
 import { adoptSteps, type AdoptionContext } from '../../worker/steps/adopt-steps.js';
 import { hostId } from '../../worker/steps/host.js';
@@ -28,7 +29,6 @@ const { WORKFLOW_EXECUTION_STATUS_PAUSED } = proto.temporal.api.enums.v1.Workflo
 
 export const CHILD = { job: 'build' };
 
-/** Failure of a step, as Temporal shows it. */
 export interface Failed {
   name: string;
   type: string;
@@ -48,7 +48,6 @@ interface Temporal {
   isClosed?: boolean;
   /** Whether an operator has paused the workflow, whose attempt has timed out. */
   isPaused?: boolean;
-  /** Whether the attempt has timed out. */
   isTimedOut?: boolean;
   isCanceled?: boolean;
 }
@@ -64,7 +63,6 @@ export class StepHome {
   /** Outcomes of adopted steps, as they were reported. */
   readonly outcomes: any[] = [];
 
-  /** @param parent folder of the home */
   constructor(parent = tmpdir()) {
     this.home = mkdtempSync(join(parent, 'longhaul-steps-'));
     this.storage = folderStorage(join(this.home, 'storage'));
@@ -129,7 +127,6 @@ export class StepHome {
     return runStep(stepOf(run, step), this.around(around));
   }
 
-  /** Runs a step that is to fail. */
   async failed(run: string, step: Partial<RunStep> = {}, around: Around = {}): Promise<Failed> {
     return failureOf(this.run(run, step, around));
   }
@@ -204,6 +201,13 @@ export class StepHome {
     } catch {
       return [];
     }
+  }
+
+  /** Removes the home, of whose steps neither a process nor a record is left. */
+  async removeClean(): Promise<void> {
+    const records = this.runningFiles();
+    expect(await this.remove()).toEqual([]);
+    expect(records).toEqual([]);
   }
 
   /** Removes the home. @returns the processes that were left of its steps; they are killed */

@@ -59,12 +59,10 @@ const ADOPTER = `
 export const SECRET_ENVIRONMENT = { LONGHAUL_SECRET_KEY: 'top-secret-value' };
 export const SECRET = { secrets: ['KEY'] };
 
-/** Counts its runs in a file. */
 export const COUNT = 'echo run >>count; ';
 /** Prints numbered lines until the file `go` is there, then its end. */
 export const COUNTING = `${COUNT} echo $$ >ready; for ((i = 1; ; i++)); do echo "line $i"; [ ! -e go ] || break; sleep 0.01; done; echo "end $i"`;
 
-/** A home whose steps are run by worker processes. */
 export class WorkedHome extends StepHome {
   readonly #workers: ChildProcess[] = [];
 
@@ -74,7 +72,6 @@ export class WorkedHome extends StepHome {
     return home;
   }
 
-  /** Path of a file in the workspace. */
   file(name: string): string {
     return join(this.paths.workspace, name);
   }
@@ -84,7 +81,6 @@ export class WorkedHome extends StepHome {
     return join(this.paths.steps, '1', '1.1', name);
   }
 
-  /** Waits until a step has written a PID. */
   pidIn(name: string): Promise<number> {
     return eventually(`${name} is written`, () => Number(readText(this.file(name))));
   }

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
-import { eventually, isRunning, kill, readText } from '../stack/cli-process.js';
+import { eventually, kill, readText } from '../stack/cli-process.js';
 import { StepHome } from './steps-support.js';
 
 let home: StepHome;
@@ -12,16 +12,10 @@ beforeEach(async () => {
     inputs: { 'dry-run': true, list: [1, 2], text: "it's $HOME; `x`", large: 'x'.repeat(40_000) },
   });
 });
-afterEach(async () => {
-  const records = home.runningFiles();
-  expect(await home.remove()).toEqual([]);
-  expect(records).toEqual([]);
-});
+afterEach(() => home.removeClean());
 
-/** Path of a file in the workspace. */
 const file = (name: string) => join(home.paths.workspace, name);
 
-/** Waits until the script has written a PID. */
 const pidIn = (name: string) => eventually(`${name} is written`, () => Number(readText(file(name))));
 
 describe('a step', () => {
@@ -72,20 +66,6 @@ describe('a step', () => {
 });
 
 describe('the end of a step', () => {
-  test('takes processes in the background along, also those in a session of their own', async () => {
-    const done = await home.run(`
-      sleep 600 & echo $! >group
-      setsid bash -c 'echo $$ >session; exec sleep 600' &
-      setsid -f sleep 600 >/dev/null 2>&1
-      (trap '' TERM; echo $BASHPID >deaf; while :; do sleep 1; done) &
-      set -m; sleep 600 & echo $! >job
-      until [ -s session ] && [ -s deaf ]; do sleep 0.05; done
-      echo done`);
-    expect(done.exitCode).toBe(0);
-    expect(home.log()).toBe('done\n');
-    for (const name of ['group', 'session', 'deaf', 'job']) expect(isRunning(await pidIn(name))).toBe(false);
-  });
-
   test('comes when its shell ends, not when its outputs are closed', async () => {
     const done = await home.run('echo before; exec >&- 2>&-; sleep 1; echo a=b >"$LONGHAUL_OUTPUT"; exit 0');
     expect(done).toEqual({ exitCode: 0, outputs: { a: 'b' } });
@@ -107,61 +87,6 @@ describe('the end of a step', () => {
     const killed = await home.failed('kill -KILL $$', { step: 2 });
     expect(killed.trouble).toEqual({ signal: 'SIGKILL', outputs: {}, lastLines: [] });
     expect(killed.message).toBe('step "compile" failed with signal SIGKILL');
-  });
-
-  test('by cancel is SIGTERM to the whole group, and time to clean up', async () => {
-    const stop = new AbortController();
-    const script = `
-      bash -c 'trap "sleep 0.3; echo cleaned >child; exit" TERM; echo $$ >ready; while :; do sleep 0.1; done'
-      echo never`;
-    const running = home.failed(script, {}, { stop: stop.signal, graceMs: 20_000 });
-    await pidIn('ready');
-    stop.abort('canceled');
-    expect((await running).name).toBe('CancelledFailure');
-    expect(readText(file('child'))).toBe('cleaned\n');
-    expect(home.log()).not.toContain('never');
-  });
-
-  test('by cancel is SIGKILL for processes that ignore SIGTERM', async () => {
-    const stop = new AbortController();
-    const script = `trap '' TERM; echo $$ >ready; while :; do sleep 0.2; done`;
-    const running = home.failed(script, {}, { stop: stop.signal, graceMs: 500 });
-    const pid = await pidIn('ready');
-    stop.abort('canceled');
-    expect((await running).name).toBe('CancelledFailure');
-    expect(isRunning(pid)).toBe(false);
-  });
-
-  test('by its time-out says so, with what it had written until then', async () => {
-    const failed = await home.failed('echo a=1 >>"$LONGHAUL_OUTPUT"; echo slow; sleep 600', {
-      timeoutMinutes: 0.02,
-    });
-    expect(failed).toMatchObject({
-      type: 'StepTimedOut',
-      nonRetryable: true,
-      message: 'step "compile" was ended: it took longer than its timeout-minutes of 0.02 min',
-      trouble: { outputs: { a: '1' }, lastLines: ['slow'] },
-    });
-  });
-
-  test('with its worker, by the setting, leaves it in doubt', async () => {
-    const stop = new AbortController();
-    const settings = { home: home.home, project: '/project', stepEnvironment: [], stepsEndWithWorker: true };
-    const around = { stop: stop.signal, settings };
-    const running = home.failed('echo half; echo $$ >ready; sleep 600', {}, around);
-    await pidIn('ready');
-    await eventually('its output is in the log', () => home.log() === 'half\n');
-    stop.abort('shutdown');
-    const why = 'its worker went away while it ran';
-    expect(await running).toMatchObject({
-      type: 'StepInDoubt',
-      nonRetryable: true,
-      message: expect.stringContaining(why) as unknown,
-      trouble: { lastLines: ['half'] },
-    });
-    // Asked again, the journal says the same, and runs nothing.
-    expect((await home.failed('echo again', {}, { attempt: 2 })).message).toContain(why);
-    expect(home.log()).toBe('half\n');
   });
 
   test('by a signal to its launcher, as of a service manager, leaves it in doubt', async () => {

@@ -10,9 +10,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
 import { toOperationSteps } from '../../cli/client/plain.js';
 import { eventually } from '../stack/cli-process.js';
-import type { WireClient } from '../support/mcp.js';
+import { PROCESSES_MS } from '../support/limits.js';
 import { TestStack } from '../support/test-stack.js';
 
 /** Input of pipelines whose steps append to a ledger. */
@@ -23,47 +24,45 @@ inputs:
   required: [ledger]
 `;
 
-export class PipelineProject {
-  private constructor(
-    /** A folder that steps may write into: what they did can be counted. */
-    readonly ledgers: string,
-    readonly folder: string,
-    readonly parts: TestStack,
-  ) {}
+type Texts = Record<string, string>;
 
-  /**
-   * A server of these pipelines on the run's shared worker.
-   *
-   * @param pipelines name of the file, without extension -> text
-   */
-  static shared(
-    pipelines: Record<string, string>,
-    settings: Record<string, string> = {},
-  ): Promise<PipelineProject> {
-    return PipelineProject.on(pipelines, (environment) =>
-      TestStack.serverOnSharedWorker({ ...environment, ...settings }),
-    );
+const startShared = (settings: Texts) => TestStack.serverOnSharedWorker(settings);
+const startAlone = (settings: Texts) => TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...settings });
+
+export class PipelineProject {
+  /** A folder that steps may write into: what they did can be counted. */
+  readonly ledgers = mkdtempSync(join(tmpdir(), 'longhaul-pipelines-'));
+  readonly folder = join(this.ledgers, 'pipelines');
+  parts!: TestStack;
+
+  /** @param pipelines name of the file, without extension -> text */
+  private constructor(pipelines: Texts) {
+    mkdirSync(this.folder);
+    writePipelines(this.folder, pipelines);
+  }
+
+  /** A server of these pipelines on the run's shared worker. */
+  static shared(pipelines: Texts, settings: Texts = {}): Promise<PipelineProject> {
+    return new PipelineProject(pipelines).#serve(startShared, settings);
   }
 
   /** A server of these pipelines and a worker of its own, for tests that end the worker or give it settings. */
-  static start(
-    pipelines: Record<string, string>,
-    settings: Record<string, string> = {},
-  ): Promise<PipelineProject> {
-    return PipelineProject.on(pipelines, (environment) =>
-      TestStack.start({ LONGHAUL_MAX_STEPS: '8', ...environment, ...settings }),
-    );
+  static start(pipelines: Texts, settings: Texts = {}): Promise<PipelineProject> {
+    return new PipelineProject(pipelines).#serve(startAlone, settings);
   }
 
-  private static async on(
-    pipelines: Record<string, string>,
-    start: (environment: Record<string, string>) => Promise<TestStack>,
-  ): Promise<PipelineProject> {
-    const root = mkdtempSync(join(tmpdir(), 'longhaul-pipelines-'));
-    const folder = join(root, 'pipelines');
-    mkdirSync(folder);
-    writePipelines(folder, pipelines);
-    return new PipelineProject(root, folder, await start({ LONGHAUL_PIPELINE_FOLDERS: folder }));
+  /** One for all tests of a file: it is there before them, and stopped after them. */
+  static ofFile(pipelines: Texts, worker: 'shared' | 'own' = 'shared'): PipelineProject {
+    const project = new PipelineProject(pipelines);
+    const start = worker === 'own' ? startAlone : startShared;
+    beforeAll(() => project.#serve(start, {}), PROCESSES_MS);
+    afterAll(() => project.stop());
+    return project;
+  }
+
+  async #serve(start: (settings: Texts) => Promise<TestStack>, settings: Texts): Promise<this> {
+    this.parts = await start({ LONGHAUL_PIPELINE_FOLDERS: this.folder, ...settings });
+    return this;
   }
 
   get client() {
@@ -100,27 +99,35 @@ export class PipelineProject {
     return (await this.client.until(token, 'completed', limitMs)).result;
   }
 
-  /** The jobs and steps of an operation, as the server reads them. */
-  children(token: string): Promise<any[]> {
-    return childrenOf(this.client, token);
-  }
-
-  async resume(token: string, from?: string): Promise<any> {
-    const { result, error } = await this.client.request('tools/call', {
-      name: 'operation_resume',
-      arguments: { token, ...(from === undefined ? {} : { from }) },
-    });
+  /** Calls a tool. @returns its result @throws Error for an error of the protocol */
+  async call(name: string, args: object): Promise<any> {
+    const { result, error } = await this.client.request('tools/call', { name, arguments: args });
     if (error) throw new Error(JSON.stringify(error));
     return result;
   }
 
+  /** The jobs and steps of an operation, as the server reads them. */
+  async children(token: string): Promise<any[]> {
+    const { structuredContent, _meta, isError, content } = await this.call('operation_get', {
+      token,
+      view: 'steps',
+    });
+    if (isError) throw new Error(JSON.stringify(content));
+    const steps = toOperationSteps(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']);
+    return steps.children ?? [];
+  }
+
+  resume(token: string, from?: string): Promise<any> {
+    return this.call('operation_resume', { token, ...(from === undefined ? {} : { from }) });
+  }
+
   async stop(): Promise<void> {
-    await this.parts.stop();
+    await this.parts?.stop();
     rmSync(this.ledgers, { recursive: true, force: true });
   }
 }
 
-export function writePipelines(folder: string, pipelines: Record<string, string>): void {
+export function writePipelines(folder: string, pipelines: Texts): void {
   for (const [name, text] of Object.entries(pipelines)) writeFileSync(join(folder, `${name}.yml`), text);
 }
 
@@ -142,26 +149,12 @@ export function processesOn(ledger: string): number[] {
     });
 }
 
-/** The text of a tool's result. */
 export function textOf(result: any): string {
   return result.content.map((block: any) => block.text ?? '').join('\n');
 }
 
-/** The jobs and steps of an operation, as the server reads them. */
-export async function childrenOf(client: WireClient, token: string): Promise<any[]> {
-  const { result, error } = await client.request('tools/call', {
-    name: 'operation_get',
-    arguments: { token, view: 'steps' },
-  });
-  if (error ?? result.isError) throw new Error(JSON.stringify(error ?? result));
-  const { structuredContent, _meta } = result;
-  return (
-    toOperationSteps(structuredContent, _meta['longhaul/status'], _meta['longhaul/parts']).children ?? []
-  );
-}
-
 /** Status of every step of a record's children: `build/2` -> `failed`. */
-export function stepStatuses(children: any[]): Record<string, string> {
+export function stepStatuses(children: any[]): Texts {
   return Object.fromEntries(
     children.flatMap((child) =>
       child.steps.map((step: any, index: number) => [`${child.name}/${index + 1}`, step.status]),

@@ -76,7 +76,6 @@ async function ended(home: TestHome, ...args: string[]): Promise<[number | strin
   return [await run.ended, run.stdout() + run.stderr()];
 }
 
-/** Expects a command to fail with a message. */
 async function fails(home: TestHome, words: string[], message: string): Promise<void> {
   expect(await ended(home, ...words)).toEqual([1, expect.stringContaining(message)]);
 }

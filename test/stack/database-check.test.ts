@@ -24,7 +24,6 @@ import { TestHome } from './cli-process.js';
 jest.setTimeout(OUTAGE_MS);
 
 let home: TestHome;
-/** Folder of the copies. */
 let scratch: string;
 /** An intact database, without a log. */
 let intact: string;
@@ -98,24 +97,25 @@ describe('after its end', () => {
     expect(state()).toEqual(before);
   });
 
-  test.each([
+  const damages: [what: string, damage: (path: string) => void, message: RegExp][] = [
     [
       'an overwritten header',
-      (path: string) => overwrite(path, 0, Buffer.alloc(100)),
+      (path) => overwrite(path, 0, Buffer.alloc(100)),
       /temporal\.db: file is not a database/,
     ],
     [
       'an impossible page size',
-      (path: string) => overwrite(path, 16, Buffer.from([0, 7])),
+      (path) => overwrite(path, 16, Buffer.from([0, 7])),
       /temporal\.db: file is not a database/,
     ],
-    ['a truncated file', (path: string) => truncateSync(path, 40_960), /temporal\.db: .*malformed/],
+    ['a truncated file', (path) => truncateSync(path, 40_960), /temporal\.db: .*malformed/],
     [
       'pages of rubbish',
-      (path: string) => overwrite(path, 8 * 4096, Buffer.alloc(30 * 4096, 0xa7)),
+      (path) => overwrite(path, 8 * 4096, Buffer.alloc(30 * 4096, 0xa7)),
       /temporal\.db: .*(page|malformed)/i,
     ],
-  ])('%s is named, with the remedy, and left as it is', async (_name, damage, message) => {
+  ];
+  test.each(damages)('%s is named, with the remedy, and left as it is', async (_name, damage, message) => {
     put(damage);
     const before = state();
     const { code, line, advice } = await doctor();

@@ -25,7 +25,6 @@ beforeEach(async () => {
 });
 afterEach(() => home.remove());
 
-/** Everything in a folder, with its mode. */
 function modesIn(folder: string): { path: string; mode: number }[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))

@@ -16,8 +16,8 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { findConfigFile, loadSettings, settingsToEnvironment } from '../../platform/settings/index.js';
 import { programCommand } from '../../platform/home/program.js';
-import { stdioCommand } from '../../stack/client-instructions.js';
 import { STACK_MS } from '../support/limits.js';
+import { stdioCommand } from '../../stack/client-instructions.js';
 import { TestHome } from './cli-process.js';
 
 jest.setTimeout(STACK_MS);
@@ -90,49 +90,47 @@ describe('the program names itself as this shell can run it', () => {
   });
 });
 
-describe('the configuration file of a named project', () => {
-  test('counts from any folder; paths in it start there, and those of flags from the working folder', async () => {
-    const project = join(folder, 'project');
-    mkdirSync(project);
-    writeFileSync(
-      join(project, 'longhaul.config.json'),
-      '{"home": "state", "dataFolders": [], "allowedHosts": ["a"]}',
-    );
-    const settings = await loadSettings({ project: 'project', pipelineFolders: 'mine' }, {}, folder);
-    expect(settings).toMatchObject({
-      project,
-      home: join(project, 'state'),
-      dataFolders: [],
-      pipelineFolders: [join(folder, 'mine')],
-      allowedHosts: ['a'],
-    });
-    // Processes that get settings by their environment read the same, whatever file they find.
-    const passed = settingsToEnvironment({ ...settings, allowedHosts: [] });
-    expect(await loadSettings({}, passed, '/')).toEqual({ ...settings, allowedHosts: [] });
-    writeFileSync(join(project, 'longhaul.config.js'), 'export default {}');
-    expect(() => findConfigFile('project', folder)).toThrow('more than one configuration file');
+test('the configuration file of a named project counts from any folder; paths in it start there, and those of flags from the working folder', async () => {
+  const project = join(folder, 'project');
+  mkdirSync(project);
+  writeFileSync(
+    join(project, 'longhaul.config.json'),
+    '{"home": "state", "dataFolders": [], "allowedHosts": ["a"]}',
+  );
+  const settings = await loadSettings({ project: 'project', pipelineFolders: 'mine' }, {}, folder);
+  expect(settings).toMatchObject({
+    project,
+    home: join(project, 'state'),
+    dataFolders: [],
+    pipelineFolders: [join(folder, 'mine')],
+    allowedHosts: ['a'],
   });
+  // Processes that get settings by their environment read the same, whatever file they find.
+  const passed = settingsToEnvironment({ ...settings, allowedHosts: [] });
+  expect(await loadSettings({}, passed, '/')).toEqual({ ...settings, allowedHosts: [] });
+  writeFileSync(join(project, 'longhaul.config.js'), 'export default {}');
+  expect(() => findConfigFile('project', folder)).toThrow('more than one configuration file');
+});
 
-  test('a client starts stdio with the project, and with flags for what its file does not set', async () => {
-    const settings = await loadSettings({ home: '/srv/home', mailbox: 'true' }, {}, resolve('.'));
-    expect((await stdioCommand(settings, {})).slice(2)).toEqual([
-      'stdio',
-      '--home',
-      '/srv/home',
-      '--project',
-      resolve('.'),
-      '--mailbox',
-      'true',
-    ]);
-    const withKeys = await loadSettings({ authentication: 'keys' }, {}, resolve('.'));
-    expect((await stdioCommand(withKeys, {})).slice(2)).toEqual([
-      'stdio',
-      '--project',
-      resolve('.'),
-      '--authentication',
-      'keys',
-    ]);
-  });
+test('a client starts stdio with the project, and with flags for what its file does not set', async () => {
+  const settings = await loadSettings({ home: '/srv/home', mailbox: 'true' }, {}, resolve('.'));
+  expect((await stdioCommand(settings, {})).slice(2)).toEqual([
+    'stdio',
+    '--home',
+    '/srv/home',
+    '--project',
+    resolve('.'),
+    '--mailbox',
+    'true',
+  ]);
+  const withKeys = await loadSettings({ authentication: 'keys' }, {}, resolve('.'));
+  expect((await stdioCommand(withKeys, {})).slice(2)).toEqual([
+    'stdio',
+    '--project',
+    resolve('.'),
+    '--authentication',
+    'keys',
+  ]);
 });
 
 test('what `longhaul up` prints for clients over stdio works as it stands, from an empty folder', async () => {

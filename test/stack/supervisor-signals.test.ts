@@ -7,7 +7,6 @@ import { eventually, isRunning, kill, TestHome } from './cli-process.js';
 
 jest.setTimeout(STACK_MS);
 
-/** Whether something listens on the port. */
 function listens(server: Server, port: number): Promise<boolean> {
   if (server.listening) return Promise.resolve(true);
   return new Promise((resolve) => {

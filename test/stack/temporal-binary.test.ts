@@ -67,12 +67,6 @@ test("Longhaul's own copy comes before a temporal on PATH", async () => {
   expect(said).toEqual([]);
 });
 
-test('a temporal on PATH comes before a download', async () => {
-  putTemporal(join(pathFolder, 'temporal'), '1.31.2');
-  const found = await find(download());
-  expect(found).toMatchObject({ path: join(pathFolder, 'temporal'), version: { server: '1.31.2' } });
-});
-
 test('a temporal on PATH that is too old, or not the one that made the database, is passed over', async () => {
   putTemporal(join(pathFolder, 'temporal'), '1.24.2');
   expect((await find(download())).path).toBe(cachedBinaryPath(binFolder));

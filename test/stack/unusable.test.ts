@@ -28,7 +28,6 @@ jest.setTimeout(STACK_MS);
 const MAIN = resolve('dist/bin/longhaul.js');
 const WRITING = ['up', 'stdio', 'server', 'worker', 'temporal'];
 const READING = ['down', 'list', 'status x'];
-/** A user without rights of its own. */
 const NOBODY = 65_534;
 
 let folder: string;

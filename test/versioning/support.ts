@@ -23,7 +23,6 @@ export class Release {
     return new Release(folder);
   }
 
-  /** Path of the command line's program. */
   get main(): string {
     return join(this.folder, 'dist/bin/longhaul.js');
   }
@@ -33,8 +32,8 @@ export class Release {
    * histories of other releases don't replay.
    */
   plantTimers(): void {
-    this.#plantTimer('dist/workflows/runtime/interceptors.js', '    countFirstQueueTime();\n');
-    this.#plantTimer('dist/workflows/pipeline/index.js', '    await runJobs(run, jobs, slots);\n');
+    this.plantTimer('dist/workflows/runtime/interceptors.js', '    countFirstQueueTime();\n');
+    this.plantTimer('dist/workflows/pipeline/index.js', '    await runJobs(run, jobs, slots);\n');
     this.#run('dist/worker/versions/build-bundle.js');
   }
 
@@ -47,7 +46,8 @@ export class Release {
     return this.#run('--input-type=module', ['--eval', script], settings).trim();
   }
 
-  #plantTimer(file: string, statement: string): void {
+  /** Adds a timer before a statement of a module. */
+  plantTimer(file: string, statement: string): void {
     const path = join(this.folder, file);
     const text = readFileSync(path, 'utf8');
     if (!text.includes(statement)) throw new Error(`${path} has no ${statement.trim()}`);

@@ -10,6 +10,9 @@ const desk = nexus.service('desk', {
 });
 
 const text = { type: 'string' };
+const schema = (properties: object, ...required: string[]) => ({
+  inputSchema: { type: 'object', properties, required },
+});
 /** As the handlers of Temporal's agent harness list them. */
 const TOOLS = [
   {
@@ -19,17 +22,10 @@ const TOOLS = [
       description: 'Greets somebody.',
       annotations: { readOnlyHint: true },
     },
-    inputSchema: { type: 'object', properties: { name: text }, required: ['name'] },
+    ...schema({ name: text }, 'name'),
   },
-  {
-    ...{ name: 'desk_review', description: null },
-    inputSchema: {
-      type: 'object',
-      properties: { names: { type: 'array', items: text } },
-      required: ['names'],
-    },
-  },
-  { name: 'desk_refuse', inputSchema: { type: 'object', properties: { wait: text } } },
+  { name: 'desk_review', description: null, ...schema({ names: { type: 'array', items: text } }, 'names') },
+  { name: 'desk_refuse', ...schema({ wait: text }) },
 ];
 
 /** @param taskQueue of the workflows that operations start */

@@ -1,4 +1,4 @@
-/** Artifacts that can't be saved: each is named, and costs no other. Copies of sparse files, and cancels. */
+/** Artifacts of a job: files and patterns, those that can't be saved, copies of sparse files, and cancels. */
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { execFileSync } from 'node:child_process';
 import {
@@ -44,7 +44,6 @@ function write(path: string, text = path): void {
   writeFileSync(inWorkspace(path), text);
 }
 
-/** Runs a command in the workspace. */
 function shell(script: string): void {
   execFileSync('bash', ['-ec', script], { cwd: home.paths.workspace });
 }
@@ -75,6 +74,25 @@ async function partsOf(saving: Promise<unknown>) {
     expect([name, await home.storage.size(artifactKey(home.workflowId, name))]).toEqual([name, bytes]);
   return { type, message, saved: saved.map(({ path }) => path), unsaved };
 }
+
+test('files, patterns, and folders with all that is in them are saved; the workspace keeps its own', async () => {
+  for (const path of ['report.txt', 'out/a.log', 'out/deep/b.log', 'out/.hidden', 'other.md']) write(path);
+  const saved = await save(['report.txt', 'out/', './out/**/*.log']);
+  expect(saved.map(({ path }) => path)).toEqual(['out/.hidden', 'out/a.log', 'out/deep/b.log', 'report.txt']);
+  const { workflowId } = home;
+  const report = { child: CHILD, path: 'report.txt', name: 'build/report.txt', workflowId, bytes: 10 };
+  expect(saved.at(-1)).toEqual(report);
+  write('report.txt', 'changed afterwards');
+  for (const { path, name } of saved)
+    expect(String(await home.storage.read(artifactKey(workflowId, name)))).toBe(path);
+  expect(await save(['**', '!out/**'])).toHaveLength(2);
+});
+
+test('secrets are in no name, and no two files get the same', async () => {
+  for (const path of ['of-top-secret-1.txt', 'of-top-secret-1/x', 'top-secret', '***']) write(path);
+  const names = (await save(['**'])).map(({ name }) => name).sort();
+  expect(names).toEqual(['build/***', 'build/***~2', 'build/of-***-1.txt', 'build/of-***-1/x']);
+});
 
 describe('the others are saved beside', () => {
   const FIFO = 'is a FIFO: only files can be saved';
@@ -181,11 +199,12 @@ test('names with line breaks, quotes and backslashes are saved', async () => {
   expect(home.log()).toBe('a\nb');
 });
 
-test('a link to a folder of the workspace is left out beside its files', async () => {
+test('a link to a folder of the workspace is left out beside its files, and one to a file is saved', async () => {
   write('out/real/a.txt');
+  symlinkSync('real/a.txt', inWorkspace('out/same'));
   symlinkSync('real', inWorkspace('out/latest'));
   symlinkSync('..', inWorkspace('out/up'));
-  expect((await save(['out'])).map(({ path }) => path)).toEqual(['out/real/a.txt']);
+  expect((await save(['out'])).map(({ path }) => path)).toEqual(['out/real/a.txt', 'out/same']);
 });
 
 test('the executable bit and empty folders reach the jobs that need them', async () => {
