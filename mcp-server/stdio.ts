@@ -56,9 +56,9 @@ export async function serveStdioProtocols(
   const unanswered = new UnansweredRequests();
   const output = new StdioServerTransport(new PassThrough());
   /** Counts answers, including batches, once they are written or can't be. */
-  const send: Transport['send'] = async (message, options) => {
+  const send: Transport['send'] = async (message) => {
     try {
-      await output.send(message, options);
+      await output.send(message);
     } finally {
       for (const one of [message].flat()) unanswered.sent(one);
     }

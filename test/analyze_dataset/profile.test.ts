@@ -1,5 +1,4 @@
 /** Steps of a call: inspecting, a profile, the Parquet artifact, and the text. */
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
@@ -18,11 +17,8 @@ import { FLIGHTS, plainSql, sandbox, VEGA } from './support.js';
 import type { Sandbox } from './support.js';
 
 let box: Sandbox;
-let out: string;
 beforeAll(async () => {
   box = await sandbox();
-  out = path.join(box.root, 'out');
-  await mkdir(out);
 });
 afterAll(() => box.remove());
 
@@ -122,26 +118,23 @@ const byRoute = {
 
 describe('the Parquet artifact', () => {
   it('holds the whole result in its order, whatever the limit of the answer', async () => {
-    const target = path.join(out, 'routes.parquet');
-    await writeFile(target, 'an older artifact');
-    const rowCount = await writeParquet(byRoute, target, box.options);
+    const { file, rowCount } = await writeParquet(byRoute, box.options);
     const answer = await runQuery({ ...byRoute, limit: 1000 }, box.options);
     expect(rowCount).toBe(answer.rowCount);
     expect(rowCount).toBeGreaterThan(1000);
-    expect(await plainSql(`SELECT * FROM '${target}' LIMIT 1000`)).toEqual(answer.rows);
-    expect(await readdir(out)).toEqual(['routes.parquet']);
+    expect(await plainSql(`SELECT * FROM '${file}' LIMIT 1000`)).toEqual(answer.rows);
   });
 
   it('keeps sums that a double could not hold', async () => {
     const source = path.join(box.data, 'big.parquet');
     await plainSql(`COPY (SELECT 9223372036854775807::BIGINT AS big FROM range(3)) TO '${source}'`);
-    const target = path.join(out, 'sum.parquet');
-    await writeParquet(
-      { path: source, aggregates: [{ fn: 'sum', column: 'big', as: 'total' }], limit: 1 },
-      target,
-      box.options,
-    );
-    expect(await plainSql(`SELECT total::VARCHAR FROM '${target}'`)).toEqual([['27670116110564327421']]);
+    const query = {
+      path: source,
+      aggregates: [{ fn: 'sum' as const, column: 'big', as: 'total' }],
+      limit: 1,
+    };
+    const { file } = await writeParquet(query, box.options);
+    expect(await plainSql(`SELECT total::VARCHAR FROM '${file}'`)).toEqual([['27670116110564327421']]);
   });
 
   it('is estimated by its share of the rows before it is written', async () => {

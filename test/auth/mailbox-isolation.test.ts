@@ -54,7 +54,7 @@ const keys = { alice: '', bob: '', other: '' };
 /** A tool's answer: its JSON, or the error that the model reads. */
 async function call(key: string, name: string, args: object): Promise<any> {
   const client = new WireClient(`${stack.base}/mcp`, {}, 'longhaul-tests', key);
-  const { result, error } = await client.call(name.split(',')[0], args);
+  const { result, error } = await client.call(name.split(',')[0]!, args);
   if (!result || result.isError) return { error, result };
   return JSON.parse(result.content[0].text);
 }

@@ -24,7 +24,7 @@ const stack = await forAllTests(
     LONGHAUL_KICKOFFS_PER_MINUTE: '10000',
   }),
 );
-const [, worker] = stack.parts as [Part, Part];
+let [, worker] = stack.parts as [Part, Part];
 const temporal = await stack.temporal();
 
 const eventsOf = async (handle: Pick<WorkflowHandle, 'fetchHistory'>, type: number) =>

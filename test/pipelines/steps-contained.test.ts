@@ -118,7 +118,7 @@ describe.each(CONTAINMENTS)('in %s, hidden processes end', (_name, containment) 
     const { stepId, cgroup } = run!.start;
     const pids = await home.launcherRecord();
     await killLeftovers({ folder: run!.folder, stepId, cgroup, pids });
-    expect(isLauncherAlive({ folder: run!.folder, stepId, pids })).toBe(false);
+    expect(isLauncherAlive({ folder: run!.folder, pids })).toBe(false);
     expectEnded();
     expect((await running).type).toBe('StepInDoubt');
   });
