@@ -34,8 +34,7 @@ export function runOnTemporal<Operands extends unknown[]>(
  */
 export async function withTemporal<T>(settings: Settings, run: (client: Client) => Promise<T>): Promise<T> {
   const config = temporalConnectConfig(settings.home);
-  if (!config)
-    throw unreachable(`no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`);
+  if (!config) throw unreachable(`no Temporal runs in ${settings.home}, and TEMPORAL_ADDRESS names none`);
   const { connectionOptions, namespace = 'default' } = config;
   const { address } = connectionOptions;
   const connection = await Connection.connect({

@@ -98,7 +98,7 @@ export class LonghaulError extends Error {
   }
 }
 
-/** What a function returns; undefined if it throws. For failures that are an answer, such as a missing file or text that isn't JSON. */
+/** A function's result; undefined if it throws. For failures that are an answer, such as a missing file or text that isn't JSON. */
 export function attempt<T>(run: () => T): T | undefined {
   try {
     return run();

@@ -4,7 +4,13 @@ import { Connection, RpcError, Unreachable } from '../cli/client/connection.js';
 import { listTools, type ToolList } from '../cli/tools/list-tools.js';
 import { watchTask } from '../cli/follow/watch.js';
 import { CommandFailure } from '../cli/failure.js';
-import { asTask, type CallAnswer, type ProtocolTask, type Task, type ToolResult } from '../cli/client/wire.js';
+import {
+  asTask,
+  type CallAnswer,
+  type ProtocolTask,
+  type Task,
+  type ToolResult,
+} from '../cli/client/wire.js';
 import { ERROR_META_KEY } from '../operations/wire/meta-keys.js';
 import type { OperationError } from '../operations/errors.js';
 import { longhaulPackage } from '../platform/home/package.js';

@@ -59,7 +59,8 @@ function proxiesIn({ program }: ParsedFile): Proxy[] {
   walk(program, (node, [, parent]) => {
     if (node.type !== 'VariableDeclarator' || !PROXIES.includes(calledName(node['init']) ?? '')) return;
     const [options] = (node['init'] as Node)['arguments'] as Node[];
-    const place = { isElsewhere: namesTaskQueue(options), isExported: parent?.type === 'ExportNamedDeclaration' };
+    const isExported = parent?.type === 'ExportNamedDeclaration';
+    const place = { isElsewhere: namesTaskQueue(options), isExported };
     const id = node['id'] as Node;
     if (id.type === 'Identifier') found.push({ variable: nameOf(id)!, node: id, ...place });
     for (const property of propertiesOf(id)) {

@@ -61,7 +61,9 @@ async function observe(
 
 /** Leaves out Longhaul's runs, and child workflows under them, which have no mark of their own. */
 async function withoutLonghauls(reads: TemporalReads, infos: RunInfo[]): Promise<RunInfo[]> {
-  const isOwn = new Map<string, boolean>(infos.map((info) => [info.execution?.runId ?? '', isLonghauls(info)]));
+  const isOwn = new Map<string, boolean>(
+    infos.map((info) => [info.execution?.runId ?? '', isLonghauls(info)]),
+  );
   let described = 0;
   const isUnder = async ({ rootExecution, parentExecution }: RunInfo): Promise<boolean> => {
     for (const { workflowId, runId } of [rootExecution, parentExecution].flatMap((one) => one ?? [])) {

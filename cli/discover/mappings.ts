@@ -14,7 +14,16 @@ const STAGE = ['stage', 'step', 'phase', 'state', 'status'];
 const MESSAGE = ['message', 'detail', 'text'];
 
 const PROGRESS_WORDS = ['progress', 'status', 'percent', 'percentage'];
-const QUESTION_WORDS = ['question', 'questions', 'approval', 'approvals', 'pending', 'asks', 'asked', 'prompt'];
+const QUESTION_WORDS = [
+  'question',
+  'questions',
+  'approval',
+  'approvals',
+  'pending',
+  'asks',
+  'asked',
+  'prompt',
+];
 const ANSWER_WORDS = ['answer', 'approve', 'decide', 'decision', 'respond', 'response', 'reply', 'confirm'];
 const CANCEL_WORDS = ['cancel', 'stop', 'abort'];
 

@@ -1,7 +1,13 @@
 /** Storage checks for `longhaul doctor` and `longhaul storage check`. */
 import type { Client } from '@temporalio/client';
 import { storageMismatch } from '../../engine/temporal/storage-of-workers.js';
-import { openStorage, storageId, storageName, verifyStorage, type Storage } from '../../platform/storage/index.js';
+import {
+  openStorage,
+  storageId,
+  storageName,
+  verifyStorage,
+  type Storage,
+} from '../../platform/storage/index.js';
 import type { Settings } from '../../platform/settings/index.js';
 import { storedKeysIn } from '../../platform/temporal/data-converter.js';
 import { isPolling, pollersOf, storageInIdentity } from '../../platform/temporal/host-presence.js';

@@ -29,7 +29,10 @@ export function define(command: Command): void {
   addJsonFlag(command)
     .argument('[files...]')
     .addOption(
-      new Option('--schema [language]', 'print the JSON Schema of pipelines, or of tools over external workflows')
+      new Option(
+        '--schema [language]',
+        'print the JSON Schema of pipelines, or of tools over external workflows',
+      )
         .choices(['pipeline', 'tool'])
         .preset('pipeline'),
     )

@@ -1,11 +1,23 @@
 import type { Command } from 'commander';
 import { openHome } from '../../../platform/home/index.js';
 import { programCommand } from '../../../platform/home/program.js';
-import { addClientFlags, isJson, printOutput, runAgainstServer, untilInterrupted } from '../../client/command.js';
+import {
+  addClientFlags,
+  isJson,
+  printOutput,
+  runAgainstServer,
+  untilInterrupted,
+} from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { exitCodeOfKind, usageFailure } from '../../client/failures.js';
 import type { Session } from '../../client/session.js';
-import { asTask, errorKindOf, withPlainText, type ToolDeclaration, type ToolResult } from '../../client/wire.js';
+import {
+  asTask,
+  errorKindOf,
+  withPlainText,
+  type ToolDeclaration,
+  type ToolResult,
+} from '../../client/wire.js';
 import { printJson, say } from '../../console.js';
 import { CommandFailure } from '../../failure.js';
 import { printResult } from '../../follow/outcome.js';

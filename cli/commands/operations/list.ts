@@ -19,7 +19,14 @@ import { elapsed } from '../../terminal/status-line.js';
 import { oneLine } from '../../terminal/table.js';
 
 /** Statuses that lists can filter by. Operations that have just started are `working`. */
-const STATUSES: OperationStatus[] = ['working', 'input_required', 'completed', 'failed', 'canceled', 'timed_out'];
+const STATUSES: OperationStatus[] = [
+  'working',
+  'input_required',
+  'completed',
+  'failed',
+  'canceled',
+  'timed_out',
+];
 /** The server's maximum page size. */
 const PAGE_LIMIT = 100;
 
@@ -70,8 +77,7 @@ export function define(command: Command): void {
     printOutput(command, { operations }, () =>
       operations.length ? operationsTable(operations) : 'No operations.',
     );
-    if (cursor !== undefined && !isJson(command))
-      say(`There are more; --limit shows more than ${limit}.`);
+    if (cursor !== undefined && !isJson(command)) say(`There are more; --limit shows more than ${limit}.`);
   });
 }
 

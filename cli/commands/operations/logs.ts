@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { addClientFlags, isJson, runAgainstServer, untilInterrupted, wholeNumber } from '../../client/command.js';
+import {
+  addClientFlags,
+  isJson,
+  runAgainstServer,
+  untilInterrupted,
+  wholeNumber,
+} from '../../client/command.js';
 import { EXIT } from '../../client/exit-codes.js';
 import { usageFailure } from '../../client/failures.js';
 import { connectionReporter, ReconnectPolicy } from '../../client/reconnect-policy.js';

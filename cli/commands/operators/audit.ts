@@ -25,7 +25,11 @@ export function define(command: Command): void {
     .option('--principal <name>', 'lines of this principal: TENANT/SUBJECT, percent-encoded, or anonymous')
     .option('--operation <token>', 'lines about this operation')
     .option('--event <name>', 'lines of this event, or of all that begin so: operation, operation.start')
-    .option('--since <time>', 'lines from then on: 2026-11-21, 2026-11-21T12:00:00Z, or an age such as 2h', since);
+    .option(
+      '--since <time>',
+      'lines from then on: 2026-11-21, 2026-11-21T12:00:00Z, or an age such as 2h',
+      since,
+    );
   addJsonFlag(command).addHelpText('after', HELP);
   runReporting(command, async () => {
     const { auditLog } = await settingsOf(command);

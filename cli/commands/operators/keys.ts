@@ -1,5 +1,11 @@
 import type { Command } from 'commander';
-import { addApiKey, isUsable, listApiKeys, revokeApiKey, type ApiKey } from '../../../mcp-server/auth/key-store.js';
+import {
+  addApiKey,
+  isUsable,
+  listApiKeys,
+  revokeApiKey,
+  type ApiKey,
+} from '../../../mcp-server/auth/key-store.js';
 import { DEFAULT_TENANT } from '../../../mcp-server/auth/default-tenant.js';
 import { groupName } from '../../../operations/principal.js';
 import { addJsonFlag, printOutput, runReporting } from '../../client/command.js';

@@ -42,7 +42,11 @@ export function define(command: Command): void {
     .option('--args <file>', 'arguments as a JSON object in a file, - for standard input (default: {})')
     .option('--token <token>', "the operation's token (default: a new one)")
     .option('--schedule <id>', 'ID of the schedule that starts it')
-    .option('--cron <expression>', 'times of the schedule, as Temporal reads them; repeated for several', collect)
+    .option(
+      '--cron <expression>',
+      'times of the schedule, as Temporal reads them; repeated for several',
+      collect,
+    )
     .option(
       '--interval <time>',
       'instead, or too: the interval, and its phase after a slash, such as 1h/15m',
