@@ -123,10 +123,10 @@ const RULES = [
   },
   {
     name: 'commands-load-when-run',
-    comment: 'help defines commands without running them',
-    from: { path: '^(cli/([^/]+|commands/[^/]+/[^/]+)|mailbox/cli/[^/]+)$' },
+    comment: 'help lists commands without loading them',
+    from: { path: '^cli/(main|longhaul|command-table)\\.ts$' },
     to: {
-      path: '^platform/settings/index\\.ts$|node_modules/(zod|@temporalio|@modelcontextprotocol)/',
+      path: '^(cli/commands|mailbox/cli)/|^platform/settings/index\\.ts$|node_modules/(zod|@temporalio|@modelcontextprotocol)/',
       dynamic: false,
       dependencyTypesNot: ['type-only'],
     },

@@ -12,7 +12,8 @@ export const COMMANDS: readonly CommandRow[] = [
       load: () => import('./commands/processes/down.js'),
     },
     stdio: {
-      description: 'speak MCP on standard input and output, over the running stack or a new one that keeps running',
+      description:
+        'speak MCP on standard input and output, over the running stack or a new one that keeps running',
       load: () => import('./commands/processes/stdio.js'),
     },
     server: {
@@ -30,11 +31,13 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   ...grouped(OPERATIONS, {
     check: {
-      description: "check the project's tools, workflows, activities, types and pipelines, or only YAML files",
+      description:
+        "check the project's tools, workflows, activities, types and pipelines, or only YAML files",
       load: () => import('./commands/authors/check.js'),
     },
     lint: {
-      description: "report gaps in tools' documentation: files of tools and pipelines, or folders (default: all of the project)",
+      description:
+        "report gaps in tools' documentation: files of tools and pipelines, or folders (default: all of the project)",
       load: () => import('./commands/authors/lint.js'),
     },
     conformance: {

@@ -27,10 +27,7 @@ export interface ListedArtifacts {
 }
 
 /** @throws CommandFailure for an unknown or expired operation, Unreachable */
-export async function listArtifacts(
-  { url }: Pick<Session, 'url'>,
-  token: string,
-): Promise<ListedArtifacts> {
+export async function listArtifacts({ url }: Pick<Session, 'url'>, token: string): Promise<ListedArtifacts> {
   const response = await getJobsApi(url, `v1/jobs/${encodeURIComponent(token)}/artifacts`);
   return (await response.json()) as ListedArtifacts;
 }

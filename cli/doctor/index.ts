@@ -270,8 +270,7 @@ export async function checkServer(url: URL): Promise<Finding[]> {
   try {
     const { status, body } = await read('/readyz');
     const warnings = Object.entries(body.checks ?? {}).flatMap(
-      ([check, { status: of, reason }]): Finding[] =>
-        of === 'warning' ? [warn(check, reason ?? '')] : [],
+      ([check, { status: of, reason }]): Finding[] => (of === 'warning' ? [warn(check, reason ?? '')] : []),
     );
     if (status === 200) {
       const detail = body.tools ? `${body.tools.length} tools` : 'callers are authenticated';

@@ -62,7 +62,7 @@ interface UpdateOptions {
   isUrgent?: boolean;
 }
 
-/** What this process's calls share. */
+/** Shared by all calls of this process. */
 export class WorkflowCalls {
   readonly updates: Updates;
   readonly continueAfterChanges: number;

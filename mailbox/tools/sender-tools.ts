@@ -186,7 +186,7 @@ function render(replies: Reply[], wait: ReplyWait | undefined): RepliesAnswer {
   };
 }
 
-/** What is known of the replies. Undefined if nothing is. */
+/** Known values of the replies, by agent. Undefined if there are none. */
 function byAgent<T>(replies: Reply[], what: (reply: Reply) => T | undefined): Record<string, T> | undefined {
   const known = replies.flatMap((reply): [string, T][] => {
     const value = what(reply);

@@ -1,4 +1,4 @@
-/** What the inbox and the directory share: a run that writes its memo and continues as new, updates, and received messages. */
+/** Common base of the inbox and the directory: a run that writes its memo and continues as new, updates, and received messages. */
 import type { UpdateDefinition } from '@temporalio/common';
 import {
   allHandlersFinished,

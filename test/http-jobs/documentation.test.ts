@@ -33,7 +33,7 @@ const PLAIN = {
   cancel: /^operation_cancel ends the work.*what is finished stays[^]*^On cancel or time-out: .+/m,
   timeout: /at most \d+ s .*then times out; allow \d+-\d+ s/,
   idempotency: /idempotency_key and arguments return the same operation/,
-  errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, timed_out/m,
+  errors: /^Errors .*: retryable unavailable.*; not .*\bfailed, invalid_output, timed_out/m,
   rates: /^Beyond the limits of the server .* rate_limited, retryable/m,
   example: /^Example: \w+ \{.*\} -> .*"queued".*"running".*"completed","result":/m,
   schemas: /^## Input schema\n\n```json\n\{.*\}\n```\n\n## Result schema/m,

@@ -46,7 +46,7 @@ const COMMANDS: Record<string, [event: string, ...inSandbox: string[]]> = {
   RequestCancelNexusOperation: ['nexusOperationCancelRequested', 'requestCancelNexusOperation'],
 };
 
-/** What a command or its event is about. */
+/** Names the subject of a command or its event. */
 const NAMES: Partial<Record<string, (fields: Fields) => string | undefined>> = {
   ScheduleActivityTask: ({ activityType }) => typeName(activityType),
   StartChildWorkflowExecution: ({ workflowType }) => typeName(workflowType),
