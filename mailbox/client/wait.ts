@@ -124,7 +124,8 @@ class SessionWaits {
 
 class Wait {
   readonly ended: Promise<ReceiveResult>;
-  #resolve!: (result: ReceiveResult | Promise<never>) => void;
+  #resolve!: (result: ReceiveResult) => void;
+  #reject!: (error: unknown) => void;
   readonly #over = new AbortController();
   readonly #presence: OpenWait;
   #leaveOffers: (() => void) | undefined;
@@ -146,7 +147,10 @@ class Wait {
   ) {
     this.#ack = options.ack;
     this.#presence = parent.presence.open(session);
-    this.ended = new Promise((resolve) => (this.#resolve = resolve));
+    this.ended = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     waits.add(this);
     void this.#run();
   }
@@ -174,7 +178,7 @@ class Wait {
   }
 
   /** @returns false if the wait had already ended */
-  #end(result: ReceiveResult | Promise<never>): boolean {
+  #end(result: ReceiveResult): boolean {
     if (this.#isEnded) return false;
     this.#over.abort();
     this.#resolve(result);
@@ -190,7 +194,8 @@ class Wait {
     try {
       for await (const _change of changes) await this.#read();
     } catch (error) {
-      if (!this.#isEnded) this.#end(Promise.reject(error as Error));
+      this.#over.abort();
+      this.#reject(error);
     }
   }
 

@@ -237,8 +237,7 @@ export class Inbox {
 
   moveToDeadLetters(message: StoredMessage): void {
     this.settle(message, { state: 'dead_lettered', deliveries: message.deliveries });
-    const { handBackAt: _over, ...letter } = message;
-    this.state.deadLetters = [...this.deadLetters, { ...letter, deadAt: Date.now() }];
+    this.state.deadLetters = [...this.deadLetters, { ...message, handBackAt: undefined, deadAt: Date.now() }];
     this.#dropOldestDead();
   }
 

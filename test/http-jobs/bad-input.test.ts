@@ -4,7 +4,7 @@ import { eventually } from '../stack/cli-process.js';
 import { forAllTests } from '../support/for-all-tests.js';
 import { TestStack } from '../support/test-stack.js';
 import { expectProblem } from './support.js';
-import { JobsClient } from '../support/jobs.js';
+import type { JobsClient } from '../support/jobs.js';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 const UNKNOWN = '0'.repeat(32);

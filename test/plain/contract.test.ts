@@ -171,11 +171,11 @@ describe('a call', () => {
     expect(said.indexOf('Ignore')).toBeGreaterThan(said.indexOf('<data>'));
   });
 
-  test('whose result does not fit its published schema still gives it', async () => {
+  test('whose result does not fit its published schema fails, and keeps it', async () => {
     const text = 'longer than the twenty characters that it publishes';
     const result = await call(client, 'spoken', { text });
-    expect(result.structuredContent).toMatchObject({ status: 'completed', result: { text } });
-    expect(textOf(result)).toContain(text);
+    expect(result.structuredContent).toMatchObject({ status: 'failed', error: { kind: 'invalid_output' } });
+    expect(textOf(result)).toContain('result.json');
   });
 
   test('whose work takes longer than it may reads errored, with what had been finished', async () => {
