@@ -19,10 +19,7 @@ const input = z.strictObject({
     .optional()
     .describe('Instead of a token: open operations that match, at most 100. At least one field.'),
   reason: z.string().min(1).max(500).optional(),
-  force: z
-    .boolean()
-    .optional()
-    .describe('With a token: at once, without cleanups, if a cancel had no effect.'),
+  force: z.boolean().optional().describe('At once, without cleanups.'),
 });
 
 export const operationCancel = defineOperationTool({

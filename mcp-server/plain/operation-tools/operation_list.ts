@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { ListFilter } from '../../../engine/index.js';
 import { snakeKeys } from '../../../operations/json/snake-keys.js';
 import { STATUS_META_KEY } from '../../../operations/wire/meta-keys.js';
 import { STATUS_NAMES } from '../../../operations/status-names.js';
@@ -65,7 +64,7 @@ export const operationList = defineOperationTool({
       status: LISTED.find((one) => STATUS_NAMES[one].plain === status),
       idempotencyKey: idempotency_key,
       createdAfter: since === undefined ? undefined : timeOf(since, await engine.nowMs()),
-    } as ListFilter);
+    });
     const operations = page.operations.map((listed) => {
       const { token, owner, tool, stage, createdAt, closedAt, estimateSeconds, workedSeconds, problem } =
         listed;
