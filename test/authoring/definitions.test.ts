@@ -227,6 +227,7 @@ test.each<[args: object, problems: string[]]>([
     [
       'arguments.lines[0].item: expected minLength 2; got "x"',
       'arguments.size: expected one of "small", "large"; got 1',
+      'arguments.size: expected string; got 1',
     ],
   ],
 ])('the arguments %j do not fit, and every problem is named', (args, expected) => {
