@@ -1,6 +1,13 @@
 /** A round-robin HTTP proxy, as one stands before several servers: it streams, and passes over a server that is down. */
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  request,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface Exchange {
@@ -56,7 +63,14 @@ export class RoundRobinProxy {
   ): Promise<boolean> {
     return new Promise((resolve) => {
       const exchange: Exchange = { port, method: method!, body: body.toString(), isOpen: true };
-      const forwarded = request({ port, host: '127.0.0.1', method, path: url, headers, agent: false });
+      const forwarded = request({
+        port,
+        host: '127.0.0.1',
+        method,
+        path: url,
+        headers: endToEnd(headers),
+        agent: false,
+      });
       const end = () => {
         exchange.isOpen = false;
         forwarded.destroy();
@@ -68,7 +82,7 @@ export class RoundRobinProxy {
         else end();
       });
       forwarded.once('response', (response) => {
-        outgoing.writeHead(response.statusCode!, response.headers);
+        outgoing.writeHead(response.statusCode!, endToEnd(response.headers));
         outgoing.flushHeaders();
         response.pipe(outgoing);
         // A server that dies leaves its response cut off, and the client is to see that.
@@ -90,4 +104,13 @@ export class RoundRobinProxy {
     this.server.close();
     await once(this.server, 'close');
   }
+}
+
+/** Without the headers of one connection: how long a server keeps its own says nothing about the proxy's (RFC 9110, section 7.6.1). */
+function endToEnd({
+  connection: _connection,
+  'keep-alive': _keepAlive,
+  ...headers
+}: IncomingHttpHeaders): IncomingHttpHeaders {
+  return headers;
 }

@@ -149,7 +149,7 @@ export class WireClient {
   /** Opens subscriptions/listen; messages are collected as they come. */
   async listen(
     notifications: object,
-  ): Promise<{ messages: any[]; response: Response; close(): void; ended: Promise<boolean> }> {
+  ): Promise<{ messages: any[]; response: Response; close: () => void; ended: Promise<boolean> }> {
     const controller = new AbortController();
     const response = await this.post(
       JSON.stringify(this.envelope('subscriptions/listen', { notifications })),

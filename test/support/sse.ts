@@ -13,7 +13,7 @@ export interface SseStream {
   /** All events so far, including those without data. */
   events: SseEvent[];
   comments: string[];
-  close(): void;
+  close: () => void;
   /** Resolves when the stream has ended or was cut off: whether it ended in good order. */
   ended: Promise<boolean>;
 }
