@@ -169,13 +169,14 @@ async function summaryOf(
   c: Context,
   listed: ListedOperation,
 ): Promise<Summary | undefined> {
-  const isOver = isTerminal(listed.status);
   // The job may have been purged since it was listed.
-  const now = isOver ? listed : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
+  const now = isTerminal(listed.status)
+    ? listed
+    : await engineOf(c).read(listed.token).catch(undefinedIf('not_found'));
   if (!now || now.status === 'expired') return undefined;
-  const { token, tool, status, stage, createdAt, closedAt, cancelRequestedAt } = now;
+  const { token, tool, status, stage, createdAt, closedAt, cancelRequestedAt, problem } = now;
   return {
-    ...snakeKeys({ tool, createdAt, stage, closedAt, problem: isOver ? listed.problem : undefined }),
+    ...snakeKeys({ tool, createdAt, stage, closedAt, problem }),
     job_id: token,
     user: listed.owner,
     status: STATUS_NAMES[status].job,

@@ -150,9 +150,12 @@ describe('an operation', () => {
     await warmUp('asked');
     record();
     const token = await client.start('asked');
-    await client.until(token, 'input_required');
+    const { inputRequests } = await client.until(token, 'input_required');
     const polls = sum(server.recordedCalls(token)) - 1;
-    await client.accept(token, { approve: true });
+    await client.answer(token, Object.keys(inputRequests)[0]!, {
+      action: 'accept',
+      content: { approve: true },
+    });
     await closed(token);
     const { events, actions } = await costOfHistory(token);
     const calls = callsAbout(token);
