@@ -155,6 +155,9 @@ describe.each([
     if (request === current) return;
     const again = `"protocolVersion":"2025-11-25","clientInfo":{"name":"hostile","version":"1"}`;
     const { error } = await send('initialize', `${again},"capabilities":{"elicitation":"x"}`);
-    expect(error).toEqual({ code: -32602, message: 'Invalid initialize request' });
+    expect(error).toEqual({
+      code: -32602,
+      message: expect.stringContaining('params.capabilities.elicitation: Invalid input: expected object'),
+    });
   });
 });
