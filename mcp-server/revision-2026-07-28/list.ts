@@ -53,12 +53,16 @@ export function clientOf({ mcpReq }: ServerContext): CurrentClient {
 }
 
 /** Tools that duplicate task methods, with a note on when a client with tasks needs them. */
-const TASK_SUBSTITUTES: Record<string, string> = {
-  operation_answer:
+const TASK_SUBSTITUTES: ReadonlyMap<string, string> = new Map([
+  [
+    'operation_answer',
     "The client itself asks the questions of a task. Use this if it doesn't, or if tasks/update can't be used; the token is the taskId.",
-  operation_cancel:
+  ],
+  [
+    'operation_cancel',
     "A task is cancelled with tasks/cancel. Use this if that can't be used, or for many tasks; the token is the taskId.",
-};
+  ],
+]);
 
 /** @throws ProtocolError as {@link clientOf} */
 export function viewerOf(context: ServerContext, transport: Serving['transport']): Viewer {
@@ -72,9 +76,9 @@ export function viewerOf(context: ServerContext, transport: Serving['transport']
 /** For clients with tasks, puts the tools that duplicate task methods last, with their notes. */
 export function withTaskSubstitutes(tools: Tools, client: Client): Tools {
   if (selectListProtocol(client) !== 'task') return tools;
-  const others = tools.filter(({ name }) => !(name in TASK_SUBSTITUTES));
+  const others = tools.filter(({ name }) => !TASK_SUBSTITUTES.has(name));
   const instead = tools.flatMap((tool) => {
-    const note = TASK_SUBSTITUTES[tool.name];
+    const note = TASK_SUBSTITUTES.get(tool.name);
     return note === undefined ? [] : [{ ...tool, description: `${tool.description}\n${note}` }];
   });
   return [...others, ...instead];
