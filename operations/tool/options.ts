@@ -109,8 +109,7 @@ export function optionProblems(options: object, forms: Record<string, OptionForm
 
 function problemsOf(path: string, value: unknown, form: OptionForm, isNeeded = false): string[] {
   if (form === 'any' || (value === undefined && !isNeeded)) return [];
-  const got = typeof value === 'function' ? 'a function' : preview(value);
-  const expected = (what: string) => [`${path}: expected ${what}; got ${got}`];
+  const expected = (what: string) => [`${path}: expected ${what}; got ${preview(value)}`];
   if (typeof form === 'string')
     return typeof value === form && value !== null ? [] : expected(FORM_NAMES[form]);
   if ('fits' in form) return form.fits(value) ? [] : expected(form.expected);
@@ -125,7 +124,10 @@ function problemsOf(path: string, value: unknown, form: OptionForm, isNeeded = f
   if (!isObject(value)) return expected('an object');
   const { keys, needed = [] } = form;
   const known = Object.keys(keys);
-  return [...new Set([...Object.keys(value), ...needed])].flatMap((key) => {
+  const given = Object.keys(value);
+  // A needed one that seems missing may be written differently.
+  const missing = given.every((key) => known.includes(key)) ? needed : [];
+  return [...new Set([...given, ...missing])].flatMap((key) => {
     const at = path ? `${path}.${key}` : key;
     return Object.hasOwn(keys, key)
       ? problemsOf(at, value[key], keys[key]!, needed.includes(key))

@@ -1,5 +1,5 @@
 /** JSON Schema validation of arguments and answers. It interprets schemas, since Temporal's sandbox allows no generated code. */
-import { LonghaulError } from '../errors.js';
+import { attempt, LonghaulError } from '../errors.js';
 import { isObject } from '../json/is-object.js';
 import { copySchema, problemsOfSchema } from '../json-schema/authored.js';
 import { Validator, type Problem } from '../json-schema/index.js';
@@ -213,6 +213,10 @@ function expectation(keyword: string, rule: unknown): string {
 
 export function preview(value: unknown): string {
   if (value === undefined) return 'nothing';
-  const text = typeof value === 'number' ? String(value) : JSON.stringify(value);
+  // Circular objects, functions and symbols have no JSON.
+  const text =
+    typeof value === 'number' || typeof value === 'bigint'
+      ? String(value)
+      : (attempt(() => JSON.stringify(value)) ?? `a ${typeof value}`);
   return text.length > 80 ? `${text.slice(0, 77)}...` : text;
 }
