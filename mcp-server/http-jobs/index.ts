@@ -84,6 +84,11 @@ export function createJobsApp(options: JobsOptions): OpenAPIHono {
     (_c, next) => shutdown.track(next()),
     withoutContentCoding((c, detail) => renderProblem(c, new Problem('unsupported-media-type', detail))),
     bodyLimit(BODY_LIMIT_BYTES, refuseBody),
+    // A refusal that comes while a client still writes would break its connection.
+    async (c, next) => {
+      if (!/^(GET|HEAD)$/.test(c.req.method)) await c.req.arrayBuffer();
+      return next();
+    },
   );
   for (const register of ROUTES) register(context);
   registerFallback(context);
