@@ -37,7 +37,7 @@ export function eventStream(
 ): Response {
   // Otherwise nginx collects the events.
   c.header('X-Accel-Buffering', 'no');
-  return streamSSE(c, async (stream) => {
+  const response = streamSSE(c, async (stream) => {
     const disconnected = new AbortController();
     stream.onAbort(() => disconnected.abort());
     const quiet = onHeartbeat(() => void stream.write(HEARTBEAT));
@@ -47,6 +47,9 @@ export function eventStream(
       quiet();
     }
   });
+  // Node adds it for HTTP/1.1; HTTP/1.0 doesn't know it (RFC 9112, section 6.1).
+  response.headers.delete('Transfer-Encoding');
+  return response;
 }
 
 /** Breaks the connection of a stream, so the client doesn't take the stream for complete. */

@@ -36,5 +36,6 @@ test.each(['HTTP/1.1', 'HTTP/1.0'])(
     const text = await answerTo(head.join('\r\n'), '{"jsonrpc":"2.0","id":10,"method":"tools/call"}');
     expect(text).toContain('"code":-32602');
     expect(text).toMatch(/^connection: close\r$/im);
+    expect(/^transfer-encoding: chunked\r$/im.test(text)).toBe(version === 'HTTP/1.1');
   },
 );
