@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { MOUNTED_COMMANDS } from '../mounts.js';
 import { longhaulPackage } from '../platform/home/package.js';
-import { findCalled, separateToolWords } from './client/argv.js';
+import { findCalled, separateOperands } from './client/argv.js';
 import { EXIT_CODES_HELP } from './client/exit-codes.js';
 import { COMMANDS } from './command-table.js';
 import { exitWhenOutputCloses, write } from './console.js';
@@ -41,7 +41,7 @@ addCommands(program, [...COMMANDS, ...MOUNTED_COMMANDS]);
 async function run(): Promise<void> {
   const called = findCalled(process.argv.slice(2), program);
   if (called) await defineCommand(called);
-  await program.parseAsync(separateToolWords(process.argv, program, called));
+  await program.parseAsync(separateOperands(process.argv, program, called));
 }
 
 const [help, topic = ''] = process.argv.slice(2);

@@ -1,5 +1,8 @@
-/** Finds the called command, and hides the words after `longhaul call TOOL` from commander's flag parsing. */
+/** Hides words from commander's flag parsing: those after `longhaul call TOOL`, and tokens that begin with a dash. */
 import type { Command, Option } from 'commander';
+
+/** A token of a client's choice, or another caller's operation. No flag is that long and has one dash. */
+const TOKEN_WITH_DASH = /^-(?!-)[\w.-]{26,}$/;
 
 /** The command that commander will run, or explain after `help`. Undefined if it shows the program's own help or an error. */
 export function findCalled(words: readonly string[], program: Command): Command | undefined {
@@ -17,24 +20,33 @@ export function findCalled(words: readonly string[], program: Command): Command 
   return program.commands.find((command) => command.name() === called);
 }
 
-/** Inserts `--` after the tool's name: everything after it belongs to the tool. @param called the command that the arguments call */
-export function separateToolWords(
+/** Inserts `--` before a tool's words, or before a token with a dash. @param called the command that the arguments call */
+export function separateOperands(
   argv: readonly string[],
   program: Command,
   called: Command | undefined,
 ): string[] {
+  const [node = '', script = '', ...words] = argv;
   const options = [...program.options, ...(called?.options ?? [])];
   const operands: number[] = [];
-  for (let at = 2; at < argv.length && operands.length < 2; at += 1) {
-    const word = argv[at]!;
-    if (word === '--') break;
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    if (word === '--') return [...argv];
     if (takesValue(options, word)) at += 1;
-    else if (!word.startsWith('-')) operands.push(at);
+    else if (!word.startsWith('-') || TOKEN_WITH_DASH.test(word)) operands.push(at);
+    // Everything after the tool's name belongs to the tool.
+    if (operands.length === 2 && words[operands[0]!] === 'call') break;
   }
-  const [command = 0, tool] = operands;
-  if (tool === undefined || argv[command] !== 'call') return [...argv];
-  const tail = argv.slice(tool + 1);
-  return [...argv.slice(0, tool + 1), '--', ...tail.slice(tail[0] === '--' ? 1 : 0)];
+  const [command, second] = operands;
+  if (command === undefined || second === undefined) return [...argv];
+  if (words[command] === 'call') {
+    const tail = words.slice(second + 1);
+    return [node, script, ...words.slice(0, second + 1), '--', ...tail.slice(tail[0] === '--' ? 1 : 0)];
+  }
+  const behind = operands.slice(1);
+  if (!behind.some((at) => words[at]!.startsWith('-'))) return [...argv];
+  const others = words.filter((_word, at) => !behind.includes(at));
+  return [node, script, ...others, '--', ...behind.map((at) => words[at]!)];
 }
 
 function takesValue(options: readonly Option[], word: string): boolean {

@@ -70,7 +70,7 @@ export async function getJobsApi(mcpUrl: URL, path: string, accept?: string): Pr
 
 function request(mcpUrl: URL, path: string, accept?: string): Promise<Response> {
   const headers = { ...credentialHeaders(), ...(accept === undefined ? {} : { accept }) };
-  return fetch(new URL(path, mcpUrl), { headers }).catch((error: Error) => {
+  return fetch(new URL(path, mcpUrl.href.replace(/\/$/, '')), { headers }).catch((error: Error) => {
     const { cause = error } = error;
     throw new Unreachable((cause as Error).message);
   });
@@ -84,10 +84,11 @@ async function assertOk(response: Response, accept = ''): Promise<Response> {
   const refused = refusedCredential(response.status, problem.detail);
   if (refused) throw refused;
   const message = problem.detail ?? problem.title ?? `the server answered with HTTP ${response.status}`;
-  throw new CommandFailure(message, exitCodeOf(response.status));
+  throw new CommandFailure(message, exitCodeOf(response.status, type.startsWith('application/problem+json')));
 }
 
-function exitCodeOf(httpStatus: number): number {
-  if (httpStatus === 404 || httpStatus === 410) return EXIT.notFound;
+/** @param isProblem whether Longhaul answered: any server has no such page */
+function exitCodeOf(httpStatus: number, isProblem: boolean): number {
+  if (isProblem && (httpStatus === 404 || httpStatus === 410)) return EXIT.notFound;
   return httpStatus === 503 ? EXIT.unreachable : EXIT.failed;
 }

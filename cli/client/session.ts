@@ -51,7 +51,13 @@ export class Session extends Connection {
 
   /** A follow-up command line for people. @param words operands and flags, unquoted */
   hint(name: string, ...words: string[]): string {
-    return [programCommand(), name, ...[...words, ...this.#flags].map(shellWord)].join(' ');
+    const isFlag = (word: string) => word.startsWith('--');
+    const operands = words.filter((word) => !isFlag(word));
+    const flags = [...words.filter(isFlag), ...this.#flags];
+    const all = operands.some((word) => word.startsWith('-'))
+      ? [...flags, '--', ...operands]
+      : [...operands, ...flags];
+    return [programCommand(), name, ...all.map(shellWord)].join(' ');
   }
 
   async tools(): Promise<ToolDeclaration[]> {

@@ -210,6 +210,8 @@ describe('exit codes', () => {
     const some = await detached('large_values', '--partial-bytes', '3', '--then-wait-seconds', '60');
     await eventually('it has a partial result', async () => (await partialOf(some)).code === 0);
     expect((await partialOf(some)).stdout).toBe('{\n  "text": "ppp"\n}\n');
+    const withSlash = `--url=${parts.base}/mcp/`;
+    expect((await partialOf(some, withSlash)).stdout).toContain('"ppp"');
     await run(parts, ['cancel', some]);
     await run(parts, ['result', some, '--wait']);
     expect(documents(await partialOf(some, '--json'))).toEqual([{ token: some, partial: { text: 'ppp' } }]);

@@ -1,5 +1,7 @@
 /** Wrong uses of the command line: each says where, what was expected and what came, with exit code 2, or 4 for what is unknown. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { AsyncClient, connectStateless } from '../sep-1391/client.js';
 import { TestStack } from '../support/test-stack.js';
 import { run } from './commands.js';
 
@@ -73,4 +75,16 @@ test('a token that begins with a dash is taken for a token', async () => {
     expect(stderr).toContain(`${token}: Failed to retrieve task`);
     expect(code).toBe(4);
   }
+});
+
+test('a command that is suggested for such a token works as it is written', async () => {
+  const client = new AsyncClient(connectStateless(parts.client.url));
+  const token = `-${randomUUID()}`;
+  await client.start('slow_compute', { seconds: 600 }, { token });
+  const { stderr, code } = await run(parts, ['result', token]);
+  expect(code).toBe(7);
+  const [, words] = /wait for it with: \S*longhaul (.+)\n/.exec(stderr)!;
+  expect(words).toContain(token);
+  await run(parts, ['cancel', token]);
+  expect(await run(parts, words!.split(' '))).toMatchObject({ code: 5 });
 });
