@@ -105,11 +105,11 @@ async function otherTools(path: string, modules: ProjectModules): Promise<Projec
   return exported
     .filter(([name, tool]) => name !== 'default' && typeof tool?.toWorkflowArguments === 'function')
     .filter(([, tool]) => tool !== Object.fromEntries(exported)['default'])
-    .map(([name]) => ({
-      path,
-      ...placeOfName(path, name),
-      message: `the tool "${name}" is not served: a file has one tool, its default export; move it to tools/${name}.ts`,
-    }));
+    .map(([, tool]) => {
+      const name = tool!.name!;
+      const message = `the tool "${name}" is not served: a file has one tool, its default export; move it to tools/${name}.ts`;
+      return { path, ...placeOfName(path, name), message };
+    });
 }
 
 /** Tools in folders of `tools/`, which nobody reads. */

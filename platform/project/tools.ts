@@ -255,7 +255,7 @@ export function yamlFolders(settings: Settings): YamlFolder[] {
 
 /** The YAML files of a folder; none if it doesn't exist. */
 export function yamlPaths(folder: string): string[] {
-  return filesIn(folder, (name) => /\.ya?ml$/.test(name));
+  return filesIn(folder, (name) => /\.ya?ml$/i.test(name));
 }
 
 function readYaml({ noun, parse }: YamlFolder, path: string): Omit<YamlFile, 'version' | 'conflicts'> {
