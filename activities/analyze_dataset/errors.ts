@@ -87,5 +87,8 @@ export function datasetErrorOf(
     .replace(/(at byte \d+) in line/, '$1 near line')
     .trim();
   const [, code, words] = KINDS.find(([pattern]) => pattern.test(message)) ?? [];
-  return code ? new DatasetError(code, `${words!.replace('%', () => givenPath)} (${message})`) : thrown;
+  if (!code) return thrown;
+  // These name paths of the host.
+  const detail = /^(Permission|IO) Error|^E[A-Z]+:/.test(message) ? '' : ` (${message})`;
+  return new DatasetError(code, words!.replace('%', () => givenPath) + detail);
 }

@@ -39,7 +39,7 @@ export function compileQuery(query: DatasetQuery, source: string, columns: Opera
   }
   const outputs = [
     ...groupBy,
-    ...aggregates.map(({ fn, column, as }) => as ?? (column ? `${fn}_${column}` : fn)),
+    ...aggregates.map(({ fn, column, as }) => as ?? (column === undefined ? fn : `${fn}_${column}`)),
   ];
   const lower = outputs.map((name) => name.toLowerCase());
   const twin = outputs.find((_, at) => lower.indexOf(lower[at]!) < at);
@@ -72,7 +72,7 @@ function orderOf(
 ): string {
   const terms = orders.map(
     ({ column, direction = 'asc' }, at) =>
-      `${sqlOf(`order_by[${at}].column`, column)} ${direction} NULLS LAST`,
+      `${sqlOf(`order_by[${at}].column`, column)} ${direction === 'desc' ? 'DESC' : 'ASC'} NULLS LAST`,
   );
   for (const name of groupBy)
     if (!orders.some(({ column }) => column === name)) terms.push(`${quotedIdentifier(name)} ASC NULLS LAST`);
