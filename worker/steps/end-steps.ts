@@ -79,8 +79,12 @@ export async function stepsEndedWithStack(home: string, steps: RunningStep[]): P
 
 /** Ends all steps of this host, for its stack's stop. @param graceMs see {@link endRun} */
 export async function endSteps(home: string, graceMs?: number): Promise<void> {
-  const started = await startedSteps(home, await runningSteps(home));
-  await Promise.all(started.map(({ run }) => endRun(run, 'down', graceMs)));
+  // Each by itself: the others end although one can't be read.
+  const ends = (await runningSteps(home)).map(async (running) => {
+    const run = await runOf(home, running);
+    if (run) await endRun(run, 'down', graceMs);
+  });
+  await Promise.all(ends);
 }
 
 export interface StepProcesses {
