@@ -182,9 +182,10 @@ async function readOutcome(
         typeInfo: { outputType: rawValueTypeInfo },
       });
     const { payload } = await temporal.call((client) => handle(client).result(), 10_000);
-    const { [PROGRESS_METADATA]: progress, [UNAWAITED_METADATA]: unawaited } = payload.metadata ?? {};
     const { result, problem } = resultIn(payload);
     if (problem !== undefined) return { problem: unavailable(problem) };
+    if (isExternal) return { result };
+    const { [PROGRESS_METADATA]: progress, [UNAWAITED_METADATA]: unawaited } = payload.metadata ?? {};
     return {
       result,
       ...(progress ? { progress: JSON.parse(Buffer.from(progress).toString()) as Progress } : {}),
