@@ -50,7 +50,8 @@ async function mergeLog(path: string): Promise<void> {
   } catch (error) {
     const { message } = error as Error;
     if (message.includes('disk is full')) throw Object.assign(new Error(message), { code: 'ENOSPC' });
-    throw new DamagedDatabase(message);
+    // SQLite for Node.js says this of a full disk too; it is about the copy.
+    throw message.includes('I/O error') ? error : new DamagedDatabase(message);
   } finally {
     database.close();
   }
