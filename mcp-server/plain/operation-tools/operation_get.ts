@@ -43,10 +43,7 @@ const input = z.strictObject({
 });
 
 const output = envelopeSchema.extend({
-  children: z
-    .array(childSchema)
-    .optional()
-    .describe('Parts, {name, status, ...}: jobs of a pipeline, child workflows.'),
+  children: z.array(childSchema).optional().describe('Jobs of a pipeline, or child workflows.'),
   is_live: z.boolean().optional().describe('False: no worker was available; steps may be missing.'),
   answers: z
     .array(
@@ -54,7 +51,7 @@ const output = envelopeSchema.extend({
         key: z.string(),
         id: z.string().optional(),
         action: z.string(),
-        state: z.string().describe('applied, refused, or queued until there is a worker.'),
+        state: z.string().describe('applied, refused or queued.'),
         reason: z.string().optional(),
         is_default: z.literal(true).optional().describe('No answer came in time.'),
         by: z.looseObject({}).optional().describe('{principal, roles}, or {operator: true}.'),
@@ -62,7 +59,7 @@ const output = envelopeSchema.extend({
       }),
     )
     .optional()
-    .describe('Answered questions, the latest last.'),
+    .describe('Latest last.'),
   log: logPageSchema.optional().describe('{step, lines: [{number, text}], cursor, is_at_end, is_complete}'),
 });
 
