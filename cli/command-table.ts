@@ -4,7 +4,7 @@ import { OPERATIONS, type CommandRow } from './lazy-commands.js';
 export const COMMANDS: readonly CommandRow[] = [
   ...grouped(undefined, {
     up: {
-      description: 'run the whole stack: Temporal (unless TEMPORAL_ADDRESS names one), worker and MCP server',
+      description: 'run the whole stack: Temporal, worker and MCP server',
       load: () => import('./commands/processes/up.js'),
     },
     down: {
@@ -12,8 +12,7 @@ export const COMMANDS: readonly CommandRow[] = [
       load: () => import('./commands/processes/down.js'),
     },
     stdio: {
-      description:
-        'speak MCP on standard input and output, over the running stack or a new one that keeps running',
+      description: 'speak MCP on standard input and output, over the stack',
       load: () => import('./commands/processes/stdio.js'),
     },
     server: {
@@ -31,17 +30,15 @@ export const COMMANDS: readonly CommandRow[] = [
   }),
   ...grouped(OPERATIONS, {
     check: {
-      description:
-        "check the project's tools, workflows, activities, types and pipelines, or only YAML files",
+      description: "check the project's tools, workflows and pipelines",
       load: () => import('./commands/authors/check.js'),
     },
     lint: {
-      description:
-        "report gaps in tools' documentation: files of tools and pipelines, or folders (default: all of the project)",
+      description: "report gaps in the documentation of the project's tools",
       load: () => import('./commands/authors/lint.js'),
     },
     conformance: {
-      description: 'check that a worker on --task-queue implements the runtime contract',
+      description: 'check that a worker implements the runtime contract',
       load: () => import('./commands/authors/conformance.js'),
     },
     tools: {
@@ -53,7 +50,7 @@ export const COMMANDS: readonly CommandRow[] = [
       load: () => import('./commands/operations/call.js'),
     },
     watch: {
-      description: 'wait for operations, answer their questions, show their results',
+      description: 'wait for operations, answer questions, show results',
       load: () => import('./commands/operations/watch.js'),
     },
     status: {
@@ -69,7 +66,7 @@ export const COMMANDS: readonly CommandRow[] = [
       load: () => import('./commands/operations/get.js'),
     },
     logs: {
-      description: "print an operation's log, or the output of a pipeline's steps",
+      description: "print the log of an operation, or its steps' output",
       load: () => import('./commands/operations/logs.js'),
     },
     answer: {
@@ -81,11 +78,11 @@ export const COMMANDS: readonly CommandRow[] = [
       load: () => import('./commands/operations/cancel.js'),
     },
     resume: {
-      description: 'resume a pipeline that did not complete, and wait for its result',
+      description: 'resume a pipeline that did not complete, and wait for it',
       load: () => import('./commands/operations/resume.js'),
     },
     delete: {
-      description: 'delete an operation that has ended, with its result, files and logs',
+      description: 'delete an ended operation with its result, files and logs',
       load: () => import('./commands/operations/delete.js'),
     },
     list: {
@@ -103,11 +100,11 @@ export const COMMANDS: readonly CommandRow[] = [
       load: () => import('./commands/operators/doctor.js'),
     },
     deploy: {
-      description: 'show the builds of the workers, and the open operations that need each',
+      description: "show the workers' builds, and the operations that need each",
       load: () => import('./commands/operators/deploy.js'),
     },
     hosts: {
-      description: 'list the hosts that run steps of pipelines, with the jobs on each',
+      description: 'list the hosts that run steps of pipelines, with their jobs',
       load: () => import('./commands/operators/hosts.js'),
     },
     keys: {
@@ -135,11 +132,11 @@ export const COMMANDS: readonly CommandRow[] = [
       load: () => import('./commands/operators/restore.js'),
     },
     adopt: {
-      description: 'make an operation of a run that was started elsewhere, and print its token',
+      description: 'make an operation of a run that was started elsewhere',
       load: () => import('./commands/operators/adopt.js'),
     },
     discover: {
-      description: 'draft tools over the workflow types of a namespace, from its recent runs',
+      description: "draft tools over a namespace's workflow types",
       load: () => import('./commands/authors/discover.js'),
     },
     replay: {

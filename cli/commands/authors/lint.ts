@@ -15,7 +15,10 @@ import { print, printJson, shortestPath } from '../../console.js';
 import { settingsOf } from '../../settings-flags.js';
 
 export function define(command: Command): void {
-  addJsonFlag(command).argument('[files...]');
+  addJsonFlag(command).argument(
+    '[files...]',
+    'files of tools and pipelines, or folders (default: all of the project)',
+  );
   command.action(async (operands: string[]) => {
     const files: Linted[] = [];
     // Sequential: a file loaded twice concurrently would be evaluated twice.
