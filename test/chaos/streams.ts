@@ -1,5 +1,6 @@
 /** Event stream of one operation, read over connections that end again and again, then whole: both have the same events. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { OUTCOME_REFUSED } from '../../activities/runtime/context.js';
 import { loggedLines, stateEvents, type ReadEvent, type ReadStream } from '../http-jobs/sse.js';
 import { CALL_MS } from './limited.js';
 import { firstDifference } from './records.js';
@@ -59,5 +60,8 @@ async function readAll(options: StreamOptions, connectionMs: number): Promise<Re
 }
 
 function shown(events: ReadEvent[]): unknown {
-  return { states: stateEvents(events), logs: loggedLines(events) };
+  const { operation = [], ...steps } = loggedLines(events);
+  // An activity may outlive its operation, and its line then comes after the stream's end.
+  const own = operation.filter(({ text }) => !text.includes(OUTCOME_REFUSED));
+  return { states: stateEvents(events), own, steps };
 }
