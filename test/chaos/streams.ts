@@ -34,7 +34,8 @@ export async function followStream(options: StreamOptions): Promise<void> {
   const whole = read && (await readAll(options, CALL_MS));
   const { violations, name } = options;
   if (!whole) return violations.add('broken stream', `${name}: it has no result`);
-  const difference = firstDifference(shown(whole), shown(read));
+  const ownLines = loggedLines(read)['operation']?.length ?? 0;
+  const difference = firstDifference(shown(whole, ownLines), shown(read, ownLines));
   if (difference) violations.add('broken stream', `${name}: ${difference}`);
   const statuses = stateEvents(read).map((event) => (event as { status?: string }).status);
   // A cancel of a queued operation is a second event that says queued.
@@ -59,9 +60,10 @@ async function readAll(options: StreamOptions, connectionMs: number): Promise<Re
   return events;
 }
 
-function shown(events: ReadEvent[]): unknown {
+/** @param ownLines lines of the operation's own log that had come by the stream's end */
+function shown(events: ReadEvent[], ownLines: number): unknown {
   const { operation = [], ...steps } = loggedLines(events);
-  // An activity may outlive its operation, and its line then comes after the stream's end.
-  const own = operation.filter(({ text }) => !text.includes(OUTCOME_REFUSED));
+  // An activity may outlive its operation: its line comes after the end.
+  const own = operation.filter(({ text }, at) => at < ownLines || !text.includes(OUTCOME_REFUSED));
   return { states: stateEvents(events), own, steps };
 }
