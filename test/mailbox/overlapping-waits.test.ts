@@ -112,7 +112,7 @@ test('a message whose lease has ended is queued again for those who look, after 
   const agent = await join(server, who, 'gone');
   const { messageId } = await server.mailbox.send(who, toOne('gone', 'one'));
   await server.mailbox.send(who, toOne('gone', 'two'));
-  messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 2 })));
+  messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 10 })));
   const states = async () =>
     (await other.mailbox.peek(who, 'gone')).map(({ state, deliveries }) => [state, deliveries]);
   expect(await states()).toEqual([
