@@ -124,6 +124,34 @@ describe('a result', () => {
     expect(task.result.structuredContent).toEqual(result);
     expect(JSON.parse(task.result.content[0].text)).toEqual(result);
   });
+
+  test('is shown as JSON, and delivered by every protocol, if toText throws', async () => {
+    const token = await jobs.start('brew_to_order', { result: { cups: 13 } });
+    expect(await ended(token)).toMatchObject({ status: 'succeeded', result: { cups: 13 } });
+    for (const client of clients) {
+      const { states, raw } = await untilOver(client, token);
+      expect([client.name, states]).toEqual([client.name, ['completed']]);
+      expect(JSON.stringify(raw)).not.toContain('no thirteen');
+    }
+    const { result } = await parts.client.get(token);
+    expect(JSON.parse(result.content[0].text)).toEqual({ cups: 13 });
+  });
+
+  test('too large for the runtime to check breaks the declared output at each read', async () => {
+    const token = await jobs.start('brew_to_order', { result: 'large' });
+    const job = await ended(token);
+    expect(job).toMatchObject({
+      status: 'failed',
+      error: {
+        kind: 'invalid_output',
+        message: expect.stringMatching(/^result\.cups: expected number; got "xxx/),
+      },
+    });
+    expect(await parts.client.get(token)).toMatchObject({ status: 'completed', result: { isError: true } });
+    expect((await jobs.get(`/v1/jobs/${token}/artifacts/result.json`)).body).toMatchObject({
+      cups: expect.stringMatching(/^x+$/),
+    });
+  });
 });
 
 describe('a mistake', () => {

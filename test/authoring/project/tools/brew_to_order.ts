@@ -6,7 +6,10 @@ export default defineTool({
   description: { does: 'Returns the result that it is given.' },
   input: z.object({ result: z.unknown() }),
   output: z.object({ cups: z.number(), at: z.iso.datetime().optional() }),
-  // Returns no text, as its type forbids.
-  toText: (output) => output as unknown as string,
+  // Throws, or returns no text, as its type forbids.
+  toText: (output) => {
+    if (output.cups === 13) throw new Error('no thirteen');
+    return output as unknown as string;
+  },
   estimate: { seconds: 1 },
 });
