@@ -66,6 +66,23 @@ describe('a step', () => {
 });
 
 describe('the end of a step', () => {
+  const EMPTY = 'workspace that is empty at first, and the files of the project are in $LONGHAUL_PROJECT';
+  test.each([
+    ['python3 extract.py', 'exit code 2', EMPTY],
+    ['node extract.mjs', 'exit code 1', EMPTY],
+    ['./load.sh', 'exit code 127: a command was not found', EMPTY],
+    ['cat data/rows.csv', 'exit code 1', EMPTY],
+    ['cat "$LONGHAUL_PROJECT/absent"', 'exit code 1', ''],
+    ['no-such-command', 'exit code 127: a command was not found', ''],
+    ['/etc/passwd', 'exit code 126: a command could not be run', ''],
+    ['yes | head -1', 'exit code 141: SIGPIPE', ''],
+  ])('has its reason and a hint: %s', async (script, reason, hint) => {
+    const { message } = await home.failed(script);
+    expect(message).toContain(`step "compile" failed with ${reason}`);
+    if (hint) expect(message).toContain(hint);
+    else expect(message).not.toContain('LONGHAUL_PROJECT');
+  });
+
   test('comes when its shell ends, not when its outputs are closed', async () => {
     const done = await home.run('echo before; exec >&- 2>&-; sleep 1; echo a=b >"$LONGHAUL_OUTPUT"; exit 0');
     expect(done).toEqual({ exitCode: 0, outputs: { a: 'b' } });
