@@ -57,6 +57,21 @@ request() {
     -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${3:+-d "$3"})
 }
 
+# mcp METHOD [PARAMS] [CAPABILITIES]: a request of the revision 2026-07-28; the response is in $scratch/body. PARAMS end with a comma
+mcp() {
+  protocol=io.modelcontextprotocol
+  curl -s -m 60 -o "$scratch/body" "$base/mcp" -H 'Content-Type: application/json' \
+    -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' -H "Mcp-Method: $1" ${4:+-H "Mcp-Name: $4"} \
+    -d "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"$1\", \"params\": {${2-} \"_meta\": {\"$protocol/protocolVersion\": \"2026-07-28\", \"$protocol/clientInfo\": {\"name\": \"curl\", \"version\": \"8\"}, \"$protocol/clientCapabilities\": {${3-}}}}}"
+}
+
+# plain METHOD PATH ARGUMENTS...: a request of curl alone; sets $status
+plain() {
+  method=$1 path=$2
+  shift 2
+  status=$(curl -s -m 60 -o "$scratch/body" -w '%{http_code}' -X "$method" "$base$path" "$@")
+}
+
 # field NAME: the first string of this name in the last body
 field() {
   sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" "$scratch/body" | head -n 1
@@ -196,6 +211,30 @@ done
 request POST /v1/tools/hostile_gate/jobs "$(printf '{"ledger": "%s", "version": "\351"}' "$scratch/bytes")"
 check 'an argument in Latin-1 is refused' 400 "$status"
 
+# An idempotency key names no second operation beside a client's own token.
+own="hostile-$$-$(date +%s)"
+mcp tools/call "\"name\": \"hostile_gate\", \"arguments\": {\"idempotency_key\": \"$own\", \"ledger\": \"$scratch/key\"}, \"operation\": {\"token\": \"$own\"}," \
+  '"experimental": {"asyncTools": {}}' hostile_gate
+check 'a key beside a token of its own is refused by name' params.operation.token "$(grep -o 'params.operation.token' "$scratch/body" | head -n 1)"
+request GET "/v1/jobs/$own"
+check 'a key beside a token of its own starts nothing' 404 "$status"
+
+# Formalities of HTTP: none of them matters where nothing has to be said.
+start formal
+for form in '-d@/dev/null' '-HContent-Type:application/json' '-HContent-Type:text/plain' '-HAccept:*/*' '-HAccept:' '-HPrefer:wait=abc'; do
+  plain POST "/v1/jobs/$job:cancel" "$form"
+  case $status in 200 | 202) status=taken ;; esac
+  check "a cancel without a body: curl $form" taken "$status"
+done
+plain PUT "/v1/jobs/$job"
+check 'a method that a job has not' 405 "$status"
+plain OPTIONS "/v1/jobs/$job"
+check 'OPTIONS of a job' 204 "$status"
+plain POST "/v1/jobs/$job:cancel" -H 'Content-Encoding: gzip' -H 'Content-Type: application/json' -d '{}'
+check 'a coded body is refused by name' 415 "$status"
+plain GET '/v1/jobs?cursor=none'
+check 'a cursor that no page has given' 400 "$status"
+
 # Everything that is piped into a server over stdio at once is answered. piped DESCRIPTION COUNT_OF_ANSWERS
 piped() {
   $LONGHAUL_STDIO <"$scratch/input" >"$scratch/output"
@@ -234,9 +273,7 @@ for tool in hostile_gate hostile_boolean hostile_boolean_tool; do
   request GET /v1/tools
   check "beside tools with boolean schemas: $tool is listed" listed "$(grep -q "\"$tool\"" "$scratch/body" && echo listed)"
 done
-curl -s -m 60 -o "$scratch/body" "$base/mcp" -H 'Content-Type: application/json' -H 'Accept: application/json, text/event-stream' \
-  -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/list' \
-  -d '{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientInfo": {"name": "curl", "version": "8"}, "io.modelcontextprotocol/clientCapabilities": {}}}}'
+mcp tools/list
 check 'beside tools with boolean schemas: tools/list' listed "$(grep -q '"hostile_gate"' "$scratch/body" && echo listed)"
 
 # Numbers at the ends of their ranges: a step runs, and ends.
