@@ -182,8 +182,9 @@ test('the lease of a receiver that is gone ends, the agent counts as gone, and t
   const who = newPrincipal();
   const agent = await join(server, who, 'killed');
   await server.mailbox.send(who, toOne('killed', 'survives'));
-  messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 2 })));
+  messageOf(await server.mailbox.receive(who, agent, once({ leaseSeconds: 10 })));
   const state = async () => (await other.mailbox.status(who)).agents[0]!.state;
+  expect(await state()).toBe('busy');
   await eventually('its lease has ended', async () => (await state()) === 'gone');
   expect((await other.mailbox.status(who)).agents[0]).toMatchObject({ queued: 1 });
   const heir = await join(other, who, 'killed');
