@@ -51,25 +51,24 @@ check() {
   fi
 }
 
-# request METHOD PATH [BODY]: sets $status; the response's body is in $scratch/body
-request() {
-  status=$(curl -s -m 60 -o "$scratch/body" -w '%{http_code}' -X "$1" "$base$2" \
-    -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${3:+-d "$3"})
+# plain METHOD PATH [ARGUMENTS...]: a request with curl's arguments; sets $status; the response's body is in $scratch/body
+plain() {
+  method=$1 address=$base$2
+  shift 2
+  status=$(curl -s -m 60 -o "$scratch/body" -w '%{http_code}' -X "$method" "$address" "$@")
 }
 
-# mcp METHOD [PARAMS] [CAPABILITIES]: a request of the revision 2026-07-28; the response is in $scratch/body. PARAMS end with a comma
+# request METHOD PATH [BODY]: the same with JSON, answered at once
+request() {
+  plain "$1" "$2" -H 'Content-Type: application/json' -H 'Prefer: respond-async' ${3:+-d "$3"}
+}
+
+# mcp METHOD [PARAMS CAPABILITIES NAME]: the same of the revision 2026-07-28. PARAMS end with a comma; NAME is the tool's
 mcp() {
   protocol=io.modelcontextprotocol
-  curl -s -m 60 -o "$scratch/body" "$base/mcp" -H 'Content-Type: application/json' \
+  plain POST /mcp -H 'Content-Type: application/json' \
     -H 'Accept: application/json, text/event-stream' -H 'MCP-Protocol-Version: 2026-07-28' -H "Mcp-Method: $1" ${4:+-H "Mcp-Name: $4"} \
     -d "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"$1\", \"params\": {${2-} \"_meta\": {\"$protocol/protocolVersion\": \"2026-07-28\", \"$protocol/clientInfo\": {\"name\": \"curl\", \"version\": \"8\"}, \"$protocol/clientCapabilities\": {${3-}}}}}"
-}
-
-# plain METHOD PATH ARGUMENTS...: a request of curl alone; sets $status
-plain() {
-  method=$1 path=$2
-  shift 2
-  status=$(curl -s -m 60 -o "$scratch/body" -w '%{http_code}' -X "$method" "$base$path" "$@")
 }
 
 # field NAME: the first string of this name in the last body
